@@ -1,0 +1,156 @@
+"""What a person sees on standard error while something long runs.
+
+On a terminal: a progress bar with epoch, speed and time left, and lines above it. Elsewhere:
+plain lines, and no carriage returns.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from mt.events import (
+    BatchDone,
+    CorpusRead,
+    Event,
+    Notice,
+    TrainingEnded,
+    TrainingStarted,
+    Validated,
+    ValidationStarted,
+)
+
+_SPEED_WINDOW = 50  # updates
+_SECONDS_BETWEEN_LINES = 30.0  # where there is no bar
+
+
+def stderr_console() -> Console:
+    """A console on standard error that wraps nothing and reads no markup from text."""
+    return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
+class TrainingConsole:
+    """Listens to training and shows it."""
+
+    def __init__(self, console: Console, *, max_epochs: float | None) -> None:
+        self._console = console
+        self._max_epochs = max_epochs
+        self._start: TrainingStarted | None = None
+        self._recent: deque[tuple[float, int]] = deque(maxlen=_SPEED_WINDOW)
+        self._last_line = time.monotonic()
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[status]}"),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("training", total=1.0, visible=False, status="")
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case Notice():
+                self._line(("warning: " if event.is_warning else "") + event.text)
+            case CorpusRead():
+                self._line(describe_corpus(event))
+            case TrainingStarted():
+                self._start = event
+                self._line(
+                    f"{event.num_parameters:,} parameters, {event.updates_per_epoch:,} updates an "
+                    f"epoch, on {event.device} in {event.precision}"
+                )
+            case BatchDone():
+                self._show_batch(event)
+            case ValidationStarted():
+                self._bar.update(self._task, description="validating")
+            case Validated():
+                self._bar.update(self._task, description="training")
+                self._show_validation(event)
+            case TrainingEnded():
+                self._line(
+                    f"training ended: {event.reason}; {event.update:,} updates in "
+                    f"{clock(event.seconds)}, {event.tokens_per_second:,.0f} target tokens/s"
+                )
+
+    def _line(self, text: str) -> None:
+        self._console.print(text)
+        self._last_line = time.monotonic()
+
+    def _show_batch(self, event: BatchDone) -> None:
+        if event.skipped:
+            self._line(f"warning: update {event.update} skipped: its gradient was non-finite")
+        self._recent.append((event.seconds, event.num_target_tokens))
+        share = self._share_done(event)
+        left = "" if not share else f" · {clock(event.seconds * (1 - share) / share)} left"
+        status = (
+            f"epoch {event.epoch:.2f} · update {event.update:,} · loss {event.loss:.3f} · "
+            f"{self._speed():,.0f} tokens/s{left}"
+        )
+        self._bar.update(self._task, completed=share or 0.0, status=status, visible=True)
+        waited = time.monotonic() - self._last_line
+        if not self._console.is_terminal and waited > _SECONDS_BETWEEN_LINES:
+            self._line(status)
+
+    def _speed(self) -> float:
+        seconds = self._recent[-1][0] - self._recent[0][0]
+        tokens = sum(count for _, count in list(self._recent)[1:])
+        return tokens / seconds if seconds > 0 else 0.0
+
+    def _share_done(self, event: BatchDone) -> float | None:
+        """The largest share of a budget that is used up."""
+        assert self._start is not None
+        shares = []
+        if self._start.max_updates is not None:
+            shares.append(event.update / self._start.max_updates)
+        if self._start.max_seconds is not None:
+            shares.append(event.seconds / self._start.max_seconds)
+        if self._max_epochs is not None:
+            shares.append(event.epoch / self._max_epochs)
+        return min(max(shares), 1.0) if shares else None
+
+    def _show_validation(self, event: Validated) -> None:
+        scores = " · ".join(
+            f"{name} {score:.3f}" if name == "loss" else f"{name} {score:.2f}"
+            for name, score in event.scores.items()
+        )
+        best = " · best so far" if event.is_best else ""
+        self._line(
+            f"[{clock(event.seconds)}] epoch {event.epoch:.1f}, update {event.update:,}: dev "
+            f"{scores}{best} (took {event.validation_seconds:.0f} s)"
+        )
+        for source, hypothesis, reference in event.samples:
+            self._line(f"    {source}\n  → {hypothesis}\n  = {reference}")
+
+
+def describe_corpus(event: CorpusRead) -> str:
+    """One line: read, used, and dropped by reason."""
+    dropped = sum(event.dropped.values())
+    reasons = ", ".join(f"{reason}: {count}" for reason, count in event.dropped.items())
+    text = f"{event.name}: {event.num_read} pairs read, {event.num_used} used, {dropped} dropped"
+    return f"{text} ({reasons})" if reasons else text
+
+
+def clock(seconds: float) -> str:
+    """Seconds as h:mm:ss or m:ss."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,85 @@
+"""`mt` itself: the commands, and the one place where errors become messages and exit codes.
+
+Exit codes: 0 done; 1 the data, files or model are at fault; 2 the command line is at fault;
+130 interrupted, 143 terminated. A bug keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from mt import __version__
+from mt.errors import MtError
+
+_COMMANDS = {
+    "train": ("mt.cli.train", "Train a translation model on a parallel corpus."),
+    "translate": ("mt.cli.translate", "Translate standard input or files."),
+    "eval": ("mt.cli.evaluate", "Score a model, or a file of translations."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command when it is asked for, and not to list it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which they are used."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the module of a command; its object is called `command`."""
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="mt", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Train, run and score neural machine translation.
+
+    \b
+    mt train train.de train.en -o checkpoints/de-en
+    mt translate -m checkpoints/de-en < in.de > out.en
+    mt eval -m checkpoints/de-en test.de test.en
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        # Whatever the locale says: we write UTF-8, and a message never dies of its own text.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    sys.exit(_status(arguments))
+
+
+def _status(arguments: list[str] | None) -> int:
+    try:
+        status = cli.main(args=arguments, prog_name="mt", standalone_mode=False)
+        sys.stdout.flush()
+    except MtError as error:
+        click.echo(f"mt: error: {error}", err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("mt: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader has had enough. Nothing may be flushed to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,65 @@
+"""Options that several commands share, and how flags become settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from mt.config_file import Values, parse_assignment
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def device_options(command: _F) -> _F:
+    """--device, --precision and --threads."""
+    for option in (
+        click.option("--threads", type=click.IntRange(min=1), help="CPU threads of torch."),
+        click.option(
+            "--precision",
+            type=click.Choice(["auto", "float32", "bfloat16"]),
+            default="auto",
+            show_default=True,
+            help="Type of matrix products; auto takes what is fast and safe on the device.",
+        ),
+        click.option(
+            "--device",
+            type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+            default="auto",
+            show_default=True,
+            help="Where to compute; auto takes a GPU if there is one.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def parse_languages(text: str | None) -> tuple[str, str] | None:
+    """Read `--langs de-en` (or de:en, for codes with a hyphen)."""
+    if text is None:
+        return None
+    for separator in (":", "-"):
+        parts = text.split(separator)
+        if len(parts) == 2 and all(parts):
+            return parts[0], parts[1]
+    raise click.UsageError(f"--langs {text!r} is not of the form SOURCE-TARGET, for example de-en")
+
+
+def merge(*layers: Values) -> Values:
+    """Settings of all layers; later ones win."""
+    merged: Values = {}
+    for layer in layers:
+        for section, keys in layer.items():
+            merged.setdefault(section, {}).update(keys)
+    return merged
+
+
+def from_flags(section: str, **flags: object) -> Values:
+    """Settings of one section from flags; those that were not given (None) are left out."""
+    return {section: {key: value for key, value in flags.items() if value is not None}}
+
+
+def from_assignments(texts: tuple[str, ...]) -> Values:
+    """Settings from repeated `--set section.key=value`."""
+    return merge(*(parse_assignment(text) for text in texts))

@@ -1,0 +1,56 @@
+"""Lines of standard input, handed on as soon as the input pauses.
+
+A file or a full pipe gives large groups; a person, or a program that waits for its answer, gives
+a line and gets its translation before the next.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator
+
+from mt.lines import split_lines
+
+_READ = 1 << 16  # bytes
+_PATIENCE = 0.05  # seconds that the first line of a group waits for company
+_AHEAD = 10_000  # lines that are read ahead at most
+
+
+def line_groups(descriptor: int, *, max_lines: int) -> Iterator[list[bytes]]:
+    """Lines from a file descriptor in groups of at most `max_lines`, as they come.
+
+    A thread reads ahead, a bounded number of lines. Raises OSError when reading fails.
+    """
+    lines: queue.Queue[bytes | OSError | None] = queue.Queue(maxsize=_AHEAD)
+
+    def read() -> None:
+        try:
+            for line in split_lines(iter(lambda: os.read(descriptor, _READ), b"")):
+                lines.put(line)
+            lines.put(None)
+        except OSError as error:
+            lines.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        group: list[bytes] = []
+        deadline = time.monotonic() + _PATIENCE
+        while len(group) < max_lines:
+            try:
+                wait = max(deadline - time.monotonic(), 0.0) if group else None
+                line = lines.get(timeout=wait)
+            except queue.Empty:
+                break
+            if line is None:
+                if group:
+                    yield group
+                return
+            if isinstance(line, OSError):
+                raise line
+            if not group:
+                deadline = time.monotonic() + _PATIENCE
+            group.append(line)
+        yield group

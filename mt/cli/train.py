@@ -1,0 +1,92 @@
+"""`mt train`: from a corpus to a model folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mt.cli.options import device_options, from_assignments, from_flags, merge, parse_languages
+from mt.presets import PRESETS
+
+
+@click.command("train")
+@click.argument("corpus", nargs=-1)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Model folder to make.")
+@click.option(
+    "--dev", multiple=True, help="Validation set, as two --dev or one .tsv; else held out."
+)
+@click.option("--langs", metavar="S-T", help="Languages, for example de-en; else by suffixes.")
+@click.option("--preset", type=click.Choice(list(PRESETS)), help="Model size; else by the corpus.")
+@click.option("--vocab-size", type=click.IntRange(min=1), help="Pieces; else by the corpus.")
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time budget.")
+@click.option("--epochs", type=click.FloatRange(min=0, min_open=True), help="Budget in epochs.")
+@click.option("--updates", type=click.IntRange(min=1), help="Budget in updates.")
+@click.option("--batch-tokens", type=click.IntRange(min=1), help="Padded tokens of a batch.")
+@click.option(
+    "--patience", type=click.IntRange(min=0), help="Validations without a better score; 0: endless."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Same seed, same model (on the CPU).")
+@click.option("--resume", type=click.Path(path_type=Path), help="Go on with this model folder.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML settings.")
+@click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting.")
+@device_options
+def command(**flags: Any) -> int:
+    """Train a translation model on CORPUS.
+
+    CORPUS is two aligned text files, source first, or a tab-separated .tsv; several may follow.
+    Each may be compressed (.gz .xz .zst .bz2). Without --preset and --vocab-size both follow
+    from the number of pairs; without --dev a validation set is held out. Training ends by
+    --minutes, --epochs or --updates, or when the validation score stops rising.
+
+    \b
+    mt train train.de train.en -o checkpoints/de-en
+    mt train train.de.gz train.en.gz --dev dev.de --dev dev.en -o checkpoints/de-en --minutes 30
+    mt train --resume checkpoints/de-en --minutes 60
+    """
+    training = from_flags(
+        "training",
+        batch_tokens=flags["batch_tokens"],
+        max_minutes=flags["minutes"],
+        max_epochs=flags["epochs"],
+        max_updates=flags["updates"],
+        patience=flags["patience"],
+        seed=flags["seed"],
+    )
+    from mt.cli.training_run import Machine, resume_training, start_training
+    from mt.config_file import read_config_file
+
+    machine = Machine(
+        device=flags["device"], precision=flags["precision"], threads=flags["threads"]
+    )
+    if flags["resume"] is not None:
+        fixed = ("output", "dev", "langs", "preset", "vocab_size", "config_file", "settings")
+        given = [name for name in (*fixed, "batch_tokens", "seed") if flags[name]]
+        if flags["corpus"] or given:
+            what = "CORPUS" if flags["corpus"] else "--" + given[0].replace("_", "-")
+            raise click.UsageError(
+                f"{what} cannot change when a run is resumed: --resume takes the budget "
+                "(--minutes, --epochs, --updates, --patience) and the machine alone"
+            )
+        return resume_training(flags["resume"], training, machine)
+    if not flags["corpus"]:
+        raise click.UsageError("Missing argument 'CORPUS...'.")
+    if flags["output"] is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
+    config_file = flags["config_file"]
+    overrides = merge(
+        {} if config_file is None else read_config_file(config_file),
+        from_assignments(flags["settings"]),
+        from_flags("tokenizer", vocab_size=flags["vocab_size"]),
+        training,
+    )
+    return start_training(
+        corpus=flags["corpus"],
+        dev=flags["dev"],
+        languages=parse_languages(flags["langs"]),
+        preset_name=flags["preset"],
+        overrides=overrides,
+        folder=flags["output"],
+        machine=machine,
+    )

@@ -1,0 +1,220 @@
+"""Every setting of `mt`, one frozen dataclass a component; a default stands here and nowhere else.
+
+`presets.py` fills these for models of four sizes; `config_file.py` reads and writes them as TOML.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mt.errors import ConfigError
+
+TokenizerKind = Literal["unigram", "bpe"]
+PositionKind = Literal["sinusoidal", "learned"]
+NormOrder = Literal["pre", "post"]
+Activation = Literal["relu", "gelu"]
+TiedEmbeddings = Literal["all", "target", "none"]
+LengthPenalty = Literal["none", "mean", "gnmt"]
+Metric = Literal["bleu", "chrf", "loss"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusConfig:
+    """What is taken from the corpus."""
+
+    max_length: int = 256
+    """Longest side of a pair in tokens, its end symbol not counted; longer pairs are dropped."""
+    held_out: int = 1000
+    """Pairs held out for validation when no --dev is given (never over a tenth of the corpus)."""
+    invalid_utf8: Literal["error", "drop"] = "error"
+    """What a line that is not UTF-8 does: end the run, or drop its pair and be counted."""
+
+    def __post_init__(self) -> None:
+        _require(self.max_length >= 1, f"corpus.max_length must be at least 1: {self.max_length}")
+        _require(self.held_out >= 1, f"corpus.held_out must be at least 1: {self.held_out}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerConfig:
+    """How text becomes subword pieces."""
+
+    kind: TokenizerKind = "unigram"
+    """Segmentation model: unigram language model or byte-pair encoding."""
+    vocab_size: int | None = None
+    """Pieces of each tokenizer; without it the size follows from the number of pairs."""
+    joint: bool = True
+    """One tokenizer for both languages, or one for each."""
+
+    def __post_init__(self) -> None:
+        size = self.vocab_size
+        _require(size is None or size >= 1, f"tokenizer.vocab_size must be at least 1: {size}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """The shape of the Transformer."""
+
+    d_model: int = 128
+    """Width of the residual stream (D)."""
+    d_inner: int = 256
+    """Inner width of the feed-forward layers."""
+    encoder_layers: int = 4
+    decoder_layers: int = 4
+    heads: int = 4
+    """Attention heads (H), each of width E = D / H."""
+    dropout: float = 0.3
+    """Dropout on embeddings and on the output of every sublayer."""
+    attention_dropout: float = 0.0
+    """Dropout on attention weights."""
+    activation_dropout: float = 0.0
+    """Dropout after the activation of a feed-forward layer."""
+    positions: PositionKind = "sinusoidal"
+    """How a token knows its place."""
+    max_positions: int = 512
+    """Rows of the table of learned positions; longer sequences are refused with it."""
+    norm: NormOrder = "pre"
+    """Where layer normalisation stands: x + f(LN(x)), or LN(x + f(x))."""
+    activation: Activation = "relu"
+    """Non-linearity of the feed-forward layers."""
+    tied: TiedEmbeddings = "all"
+    """One matrix for source, target and output ("all"), target and output ("target"), or none."""
+
+    def __post_init__(self) -> None:
+        for name in ("d_model", "d_inner", "decoder_layers", "heads", "max_positions"):
+            value = getattr(self, name)
+            _require(value >= 1, f"model.{name} must be at least 1: {value}")
+        _require(self.encoder_layers >= 1, "model.encoder_layers must be at least 1")
+        _require(
+            self.d_model % self.heads == 0,
+            f"model.d_model ({self.d_model}) must be a multiple of model.heads ({self.heads})",
+        )
+        _require(self.d_model % 2 == 0, f"model.d_model must be even: {self.d_model}")
+        for name in ("dropout", "attention_dropout", "activation_dropout"):
+            value = getattr(self, name)
+            _require(0.0 <= value < 1.0, f"model.{name} must lie in [0, 1): {value}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How the weights are found, and when the search for them ends."""
+
+    seed: int = 1
+    """Seed of initialisation, data order and dropout."""
+    batch_tokens: int = 2048
+    """Most padded tokens of a batch on either side (sentences times the longest of them)."""
+    accumulate: int = 1
+    """Batches whose gradients make one update."""
+    peak_rate: float = 5e-3
+    """Learning rate at the end of the warm-up."""
+    warmup_updates: int = 600
+    """Updates over which the rate rises linearly; then it falls as 1/sqrt(update)."""
+    beta1: float = 0.9
+    beta2: float = 0.98
+    weight_decay: float = 0.0
+    """Decoupled weight decay of AdamW, on matrices only."""
+    clip_norm: float = 1.0
+    """Largest norm of the whole gradient; 0 turns clipping off."""
+    label_smoothing: float = 0.1
+    """Mass moved from the reference token to all tokens alike."""
+    average_decay: float = 0.999
+    """Decay of the exponential moving average of the weights; 0 turns averaging off."""
+    max_updates: int | None = None
+    max_epochs: float | None = None
+    max_minutes: float | None = None
+    """Budget; whichever of the three is reached first ends training."""
+    validate_every: int | None = None
+    """Updates between validations; without it, one epoch, but 1,000 to 5,000 updates."""
+    patience: int = 10
+    """Validations in a row without a better score that end training; 0 never ends it."""
+    metric: Metric = "bleu"
+    """The score that decides which weights are best."""
+    max_nonfinite: int = 20
+    """Updates in a row with a gradient that is not finite that end training with an error."""
+
+    def __post_init__(self) -> None:
+        for name in ("batch_tokens", "accumulate", "warmup_updates", "max_nonfinite"):
+            value = getattr(self, name)
+            _require(value >= 1, f"training.{name} must be at least 1: {value}")
+        for name in ("max_updates", "max_epochs", "max_minutes", "validate_every"):
+            value = getattr(self, name)
+            _require(value is None or value > 0, f"training.{name} must be positive: {value}")
+        _require(self.peak_rate > 0, f"training.peak_rate must be positive: {self.peak_rate}")
+        for name in ("label_smoothing", "average_decay", "beta1", "beta2"):
+            value = getattr(self, name)
+            _require(0.0 <= value < 1.0, f"training.{name} must lie in [0, 1): {value}")
+        for name in ("patience", "clip_norm", "weight_decay", "seed"):
+            value = getattr(self, name)
+            _require(value >= 0, f"training.{name} must not be negative: {value}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """How translations are searched for."""
+
+    beam: int = 5
+    """Hypotheses kept for each sentence; 1 is greedy search."""
+    n_best: int = 1
+    """Hypotheses returned for each sentence; never more than the beam."""
+    length_penalty: LengthPenalty = "mean"
+    """What a log-probability is divided by: 1, its number of tokens, or GNMT's ((5 + n) / 6)^a."""
+    alpha: float = 1.0
+    """The exponent a of the GNMT penalty."""
+    max_length_ratio: float = 2.0
+    max_length_offset: int = 20
+    """A hypothesis has at most ratio * source tokens + offset tokens."""
+    max_length: int | None = None
+    """An absolute bound on the tokens of a hypothesis, on top of the relative one."""
+
+    def __post_init__(self) -> None:
+        _require(self.beam >= 1, f"search.beam must be at least 1: {self.beam}")
+        _require(
+            1 <= self.n_best <= self.beam,
+            f"search.n_best must lie between 1 and the beam ({self.beam}): {self.n_best}",
+        )
+        _require(self.max_length_ratio >= 0, "search.max_length_ratio must not be negative")
+        _require(self.max_length_offset >= 1, "search.max_length_offset must be at least 1")
+        _require(
+            self.max_length is None or self.max_length >= 1,
+            f"search.max_length must be at least 1: {self.max_length}",
+        )
+        _require(self.alpha >= 0, f"search.alpha must not be negative: {self.alpha}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """All settings of a run; a model folder holds them as `config.toml`."""
+
+    source_language: str = ""
+    """Code of the source language as the user or the file names gave it; empty if unknown."""
+    target_language: str = ""
+    preset: str = ""
+    """Name of the preset that the settings started from."""
+    corpus: CorpusConfig = field(default_factory=CorpusConfig)
+    tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+
+    def __post_init__(self) -> None:
+        _require(
+            self.tokenizer.joint or self.model.tied != "all",
+            'model.tied = "all" needs one joint tokenizer: set tokenizer.joint = true or '
+            'model.tied = "target"',
+        )
+
+    def with_values(self, values: dict[str, dict[str, object]]) -> Config:
+        """Return a copy with `values[section][key]` set; keys must exist (see config_file)."""
+        sections = {
+            name: dataclasses.replace(getattr(self, name), **keys)
+            for name, keys in values.items()
+            if name
+        }
+        return dataclasses.replace(self, **sections, **values.get("", {}))  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""From files to batches: reading, cleaning, holding out, storing, sampling."""

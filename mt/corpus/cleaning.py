@@ -1,0 +1,51 @@
+"""Which pairs are left out of training, and why. Pure functions over pairs; pairs go whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from mt.corpus.pair import Pair, Reader
+from mt.events import Listener, PairDropped
+
+INVALID = "not UTF-8"
+BLANK = "blank side"
+TOO_LONG = "too long"
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """How many pairs were read, and how many were dropped for each reason."""
+
+    num_read: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def num_used(self) -> int:
+        """Pairs that were kept."""
+        return self.num_read - self.dropped.total()
+
+
+def usable_pairs(
+    readers: Iterable[Reader], *, is_blank: Callable[[str], bool], tally: Tally, listener: Listener
+) -> Iterator[tuple[str, str]]:
+    """Read all pairs and give those with text on both sides, counting in `tally`."""
+    for reader in readers:
+        for pair in reader:
+            tally.num_read += 1
+            reason = _reason(pair, is_blank)
+            if reason is None:
+                assert pair.source is not None and pair.target is not None
+                yield pair.source, pair.target
+            else:
+                tally.dropped[reason] += 1
+                listener(PairDropped(origin=pair.origin, line=pair.line, reason=reason))
+
+
+def _reason(pair: Pair, is_blank: Callable[[str], bool]) -> str | None:
+    if pair.source is None or pair.target is None:
+        return INVALID
+    if is_blank(pair.source) or is_blank(pair.target):
+        return BLANK
+    return None

@@ -1,0 +1,47 @@
+"""Two text files, line n of one translating line n of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from mt.corpus.formats.text import read_lines
+from mt.corpus.pair import Pair
+from mt.errors import DataError
+
+_NO_LINE = object()
+
+
+class AlignedText:
+    """A pair of aligned text files."""
+
+    def __init__(self, source: Path, target: Path, *, keep_invalid: bool = False) -> None:
+        self._source = source
+        self._target = target
+        self._keep_invalid = keep_invalid
+
+    @property
+    def name(self) -> str:
+        """Both file names."""
+        return f"{self._source} + {self._target}"
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Read the pairs; at the end, raises DataError with both counts if they differ."""
+        source = read_lines(self._source, keep_invalid=self._keep_invalid)
+        target = read_lines(self._target, keep_invalid=self._keep_invalid)
+        origin = str(self._source)
+        number = 0
+        for number, (left, right) in enumerate(
+            zip_longest(source, target, fillvalue=_NO_LINE), start=1
+        ):
+            if left is _NO_LINE or right is _NO_LINE:
+                longer = 1 + sum(1 for _ in (target if left is _NO_LINE else source))
+                counts = [number - 1, number - 1]
+                counts[1 if left is _NO_LINE else 0] += longer
+                raise DataError(
+                    f"unequal sides: {self._source} has {counts[0]} lines, "
+                    f"{self._target} has {counts[1]}",
+                    hint="Line n of one file must translate line n of the other",
+                )
+            yield Pair(left, right, origin, number)  # type: ignore[arg-type]

@@ -1,0 +1,79 @@
+"""Plain or compressed, decided by the first bytes of a file and not by its name."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from mt.errors import DataError
+
+COMPRESSED_SUFFIXES = frozenset({".gz", ".xz", ".zst", ".bz2"})
+
+_BLOCK = 1 << 16
+_DAMAGED = (EOFError, lzma.LZMAError, zstandard.ZstdError, gzip.BadGzipFile, OSError)
+
+
+def _decompressed(file: io.BufferedReader) -> BinaryIO:
+    start = file.peek(6)[:6]
+    if start.startswith(b"\x1f\x8b"):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=file))
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return cast(BinaryIO, lzma.LZMAFile(file))
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        return cast(BinaryIO, _WholeZstd(file))
+    if start.startswith(b"BZh"):
+        return cast(BinaryIO, bz2.BZ2File(file))
+    return file
+
+
+class _WholeZstd:
+    """A zstd stream that refuses to end in the middle of a frame, as its library does not."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self._file = file
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._in_frame = False
+
+    def read(self, size: int) -> bytes:
+        """Read one block, of any length; empty at the end."""
+        while True:
+            block = self._file.read(size)
+            if not block:
+                if self._in_frame:
+                    raise EOFError("the last frame is not complete")
+                return b""
+            out = bytearray()
+            while block:
+                self._in_frame = True
+                out += self._frame.decompress(block)
+                block = self._frame.unused_data if self._frame.eof else b""
+                if self._frame.eof:
+                    self._frame = zstandard.ZstdDecompressor().decompressobj()
+                    self._in_frame = False
+            if out:
+                return bytes(out)
+
+
+def read_blocks(path: Path) -> Iterator[bytes]:
+    """Read a file in blocks, unpacking gzip, xz, zstd and bzip2.
+
+    Raises DataError, naming the file, when it cannot be read or its packing is damaged.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    with file:
+        try:
+            stream = _decompressed(file)
+            while block := stream.read(_BLOCK):
+                yield block
+        except _DAMAGED as error:
+            raise DataError(f"{path} is damaged or cut short: {error}") from error

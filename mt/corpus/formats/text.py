@@ -1,0 +1,33 @@
+"""Lines of one text file: LF ends a line, UTF-8, plain or compressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mt.corpus.formats.compressed import read_blocks
+from mt.errors import DataError
+from mt.lines import describe_invalid_utf8, split_lines
+
+
+def read_lines(path: Path, *, keep_invalid: bool = False) -> Iterator[str | None]:
+    """Read the lines of `path` without their ends.
+
+    A line that is not UTF-8 raises DataError with file and line; with `keep_invalid` it is None.
+    """
+    for number, line in enumerate(split_lines(read_blocks(path)), start=1):
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError:
+            if not keep_invalid:
+                raise DataError(
+                    f"{path}:{number}: {describe_invalid_utf8(line)}",
+                    hint="Convert the file to UTF-8 (iconv does that), or pass "
+                    "--set corpus.invalid_utf8=drop to leave such pairs out",
+                ) from None
+            yield None
+
+
+def read_text_lines(path: Path) -> list[str]:
+    """All lines of `path`; raises DataError where one is not UTF-8."""
+    return [line for line in read_lines(path) if line is not None]

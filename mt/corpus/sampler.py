@@ -1,0 +1,65 @@
+"""Which pairs make which batch: buckets of like lengths under a token budget, in random order.
+
+The batches of an epoch follow from the seed and the number of the epoch alone, so that a resumed
+run finds its place by two numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class BatchSampler:
+    """Cuts a corpus into batches of at most `max_tokens` padded tokens on either side.
+
+    A batch of n pairs costs n times its longest side. One pair longer than the budget makes a
+    batch of its own.
+    """
+
+    def __init__(
+        self,
+        source_lengths: NDArray[np.int32],
+        target_lengths: NDArray[np.int32],
+        *,
+        max_tokens: int,
+        seed: int,
+    ) -> None:
+        if len(source_lengths) != len(target_lengths):
+            raise ValueError("both sides must have the same number of lengths")
+        if not len(source_lengths):
+            raise ValueError("there are no pairs to sample from")
+        if max_tokens < 1:
+            raise ValueError(f"max_tokens must be at least 1, but is {max_tokens}")
+        self._source = source_lengths
+        self._target = target_lengths
+        self._max_tokens = max_tokens
+        self._seed = seed
+
+    def epoch(self, number: int) -> list[NDArray[np.int64]]:
+        """The batches of epoch `number`, from 0: arrays of pair indices, each pair once.
+
+        Pairs of equal lengths are shuffled among themselves, then the batches.
+        """
+        random = np.random.default_rng((self._seed, number))
+        shuffled = random.permutation(len(self._source))
+        # Sort by target length, then source length; lexsort is stable, ties stay shuffled.
+        order = shuffled[np.lexsort((self._source[shuffled], self._target[shuffled]))]
+        longest = np.maximum(self._source, self._target)[order]
+        batches = []
+        start = 0
+        width = 0
+        for end, length in enumerate(longest.tolist()):
+            grown = max(width, length)
+            if end > start and grown * (end - start + 1) > self._max_tokens:
+                batches.append(order[start:end])
+                start, grown = end, length
+            width = grown
+        batches.append(order[start:])
+        return [batches[i] for i in random.permutation(len(batches))]
+
+    def batches(self, *, epoch: int, skip: int) -> Iterator[NDArray[np.int64]]:
+        """The batches of `epoch` after the first `skip`."""
+        yield from self.epoch(epoch)[skip:]

@@ -1,0 +1,1 @@
+"""Scores of translations that others can reproduce."""

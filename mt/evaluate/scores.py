@@ -1,0 +1,79 @@
+"""BLEU and chrF with their signatures: the only room that imports sacrebleu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from mt.errors import ConfigError, DataError
+
+TOKENIZERS = ("13a", "zh", "ja-mecab", "ko-mecab", "intl", "char", "none", "spm", "flores200")
+_OWN_TOKENIZER = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A corpus score and the recipe by which others get the same number."""
+
+    name: str
+    score: float
+    """From 0 to 100."""
+    signature: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.score:.2f}  {self.signature}"
+
+
+def tokenizer_for(language: str) -> str:
+    """SacreBLEU's tokenizer for a target language code: its own where words are not spaced."""
+    base = language.lower().replace("_", "-").split("-")[0]
+    return _OWN_TOKENIZER.get(base, "13a")
+
+
+def corpus_scores(
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> list[Score]:
+    """BLEU (Papineni et al. 2002) and chrF2 (Popović 2015) of a whole corpus, by sacreBLEU.
+
+    hypotheses: one text a segment, detokenised; references: one or more lists as long as it. An
+    empty hypothesis stays and costs.
+
+    Raises DataError when lengths differ or nothing is there, ConfigError when the tokenizer is
+    not installed.
+    """
+    if not references:
+        raise ValueError("there must be one list of references at least")
+    for number, reference in enumerate(references, start=1):
+        if len(reference) != len(hypotheses):
+            raise DataError(
+                f"{len(hypotheses)} hypotheses, but reference {number} has {len(reference)} lines"
+            )
+    if not hypotheses:
+        raise DataError("nothing to score: hypotheses and references are empty")
+    try:
+        bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
+    except (RuntimeError, ImportError) as error:
+        raise ConfigError(
+            f"BLEU tokenizer {tokenize} is not installed",
+            hint=f"pip install 'sacrebleu[{tokenize.partition('-')[0]}]'",
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"BLEU tokenizer {tokenize} needs a download, which failed: {error}"
+        ) from error
+    scores = []
+    for metric in (bleu, CHRF(lowercase=lowercase)):
+        result = metric.corpus_score(list(hypotheses), [list(r) for r in references])
+        # A perfect score comes as 100.00000000000004.
+        value = min(max(float(result.score), 0.0), 100.0)
+        scores.append(
+            Score(name=result.name, score=value, signature=metric.get_signature().format())
+        )
+    return scores

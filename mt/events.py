@@ -1,0 +1,111 @@
+"""What happens during long work, as values.
+
+Whoever works long (the corpus reader, the trainer) reports by calling a listener with one of
+these; a progress bar, a JSON-lines file and a test are listeners. Nothing below the command line
+prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """The base of everything that is reported."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice(Event):
+    """A decision or a finding that a person should read once."""
+
+    text: str
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairDropped(Event):
+    """A pair was left out of the corpus."""
+
+    origin: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusRead(Event):
+    """A corpus was read and cleaned: read = used + all of dropped."""
+
+    name: str
+    num_read: int
+    num_used: int
+    dropped: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingStarted(Event):
+    """Training is about to make its first update (or the first after a resume)."""
+
+    num_parameters: int
+    first_update: int
+    updates_per_epoch: int
+    max_updates: int | None
+    max_seconds: float | None
+    device: str
+    precision: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchDone(Event):
+    """One update was made (or skipped, when its gradient was not finite)."""
+
+    update: int
+    epoch: float
+    loss: float
+    """Label-smoothed cross-entropy in nats per target token of this update."""
+    rate: float
+    gradient_norm: float
+    num_target_tokens: int
+    seconds: float
+    """Training time since the start, earlier runs included, validation included."""
+    skipped: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationStarted(Event):
+    """A validation begins after `update`."""
+
+    update: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validated(Event):
+    """A validation ended. Scores are by name: "loss", "BLEU", "chrF2"."""
+
+    update: int
+    epoch: float
+    scores: dict[str, float]
+    signatures: dict[str, str]
+    is_best: bool
+    seconds: float
+    validation_seconds: float
+    samples: tuple[tuple[str, str, str], ...] = ()
+    """A few (source, hypothesis, reference) triples to look at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingEnded(Event):
+    """Training ended, and why, in words."""
+
+    update: int
+    reason: str
+    seconds: float
+    tokens_per_second: float
+
+
+Listener = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """A listener that listens to nothing."""

@@ -1,0 +1,1 @@
+"""The Transformer. It knows tensors, not text, files or search."""

@@ -1,0 +1,91 @@
+"""Scaled dot-product and multi-head attention (Vaswani et al. 2017, section 3.2).
+
+Shapes: B batch, T query positions, S key positions, D model width, H heads, E = D / H.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mt.model.dropout import Dropout
+
+
+def scaled_dot_product(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout | None = None
+) -> Tensor:
+    """softmax(Q K^T / sqrt(E) + bias) V, written out: the oracle, and the fast path on CPUs.
+
+    At sentence lengths the backward pass of torch's CPU flash kernel is many times slower than
+    these two products.
+
+    query (B, H, T, E), key and value (B, H, S, E); bias is added to the scores (B, H, T, S), by
+    broadcasting, and holds 0 where attention is allowed and -inf where it is not. Each query
+    must be allowed one key at least.
+    """
+    scores = torch.matmul(query * (1.0 / math.sqrt(query.size(-1))), key.transpose(-2, -1))
+    if bias is not None:
+        scores = scores + bias.to(scores.dtype)
+    weights = torch.softmax(scores, dim=-1).to(value.dtype)
+    if dropout is not None:
+        weights = dropout(weights)
+    return torch.matmul(weights, value)
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout
+) -> Tensor:
+    """`scaled_dot_product` by the kernel that is fastest on the device of `query`."""
+    if query.device.type == "cpu":
+        return scaled_dot_product(query, key, value, bias, dropout)
+    rate = dropout.rate if dropout.training else 0.0
+    mask = None if bias is None else bias.to(query.dtype)
+    return functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, dropout_p=rate
+    )
+
+
+class MultiHeadAttention(nn.Module):
+    """H heads of width E = D / H side by side, concatenated and projected.
+
+    `key_value` is one product for keys and values: in cross-attention it is computed once for a
+    source, in self-attention once for a position.
+    """
+
+    def __init__(self, d_model: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        if d_model % heads:
+            raise ValueError(f"d_model ({d_model}) must be a multiple of heads ({heads})")
+        self.heads = heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key_value = nn.Linear(d_model, 2 * d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.dropout = Dropout(dropout)
+
+    def split_heads(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, H, T, E)."""
+        return x.view(x.size(0), x.size(1), self.heads, -1).transpose(1, 2)
+
+    def project_query(self, x: Tensor) -> Tensor:
+        """(B, T, D) -> (B, H, T, E)."""
+        return self.split_heads(self.query(x))
+
+    def project_key_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, S, D) -> keys and values, each (B, H, S, E)."""
+        key, value = self.key_value(x).chunk(2, dim=-1)
+        return self.split_heads(key), self.split_heads(value)
+
+    def combine(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+        """Attend with projected queries (B, H, T, E) and give (B, T, D)."""
+        heads = attend(query, key, value, bias, self.dropout)
+        # (B, H, T, E) -> (B, T, H * E)
+        out: Tensor = self.output(heads.transpose(1, 2).flatten(2))
+        return out
+
+    def forward(self, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+        """Let every position of x (B, T, D) attend to memory (B, S, D); returns (B, T, D)."""
+        key, value = self.project_key_value(memory)
+        return self.combine(self.project_query(x), key, value, bias)

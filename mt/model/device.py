@@ -1,0 +1,65 @@
+"""Which device, which precision, how many threads: what was asked for, or what is there."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+
+from mt.config import Precision
+from mt.errors import ConfigError
+
+DeviceName = Literal["auto", "cpu", "cuda", "mps"]
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; "auto" takes CUDA, then MPS, then the CPU.
+
+    Raises ConfigError when the device asked for is not there.
+    """
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        return torch.device(next(kind for kind, is_there in there.items() if is_there))
+    if not there[name]:
+        raise ConfigError(
+            f"--device {name}: this machine or this build of torch has no {name} device",
+            hint="Use --device cpu, or install a torch build for your device",
+        )
+    return torch.device(name)
+
+
+def has_fast_bfloat16(device: torch.device) -> bool:
+    """Whether bfloat16 products are faster than float32 ones on `device`."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type == "cpu":
+        capabilities = torch.cpu.get_capabilities()
+        return any(capabilities.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
+    return False
+
+
+def choose_training_dtype(precision: Precision, device: torch.device) -> torch.dtype:
+    """The type of products while training; weights and sums stay float32."""
+    if precision == "auto":
+        return torch.bfloat16 if has_fast_bfloat16(device) else torch.float32
+    return torch.float32 if precision == "float32" else torch.bfloat16
+
+
+def choose_search_dtype(precision: Precision, device: torch.device) -> torch.dtype:
+    """The type of products while translating; on the CPU float32 unless asked otherwise.
+
+    Only float32 keeps the promise that the company of a sentence does not change its translation.
+    """
+    if precision == "bfloat16":
+        return torch.bfloat16
+    return torch.float32
+
+
+def set_threads(threads: int | None) -> None:
+    """Let torch use so many CPU threads; None leaves its own choice."""
+    if threads is not None:
+        torch.set_num_threads(threads)

@@ -1,0 +1,43 @@
+"""Dropout that is cheap on CPUs.
+
+`torch.nn.functional.dropout` draws one random number an element, which takes a fifth of a
+training step of a small model on a CPU. Here one 64-bit draw makes eight elements: each byte is
+compared with a threshold, so that the rate is rounded to a multiple of 1/256 and the scale is
+that of the rounded rate: the expectation stays exact.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class Dropout(nn.Module):
+    """Zero each element with probability `rate` and scale the rest by 1 / (1 - rate).
+
+    Srivastava et al. 2014. Random numbers come from torch's default generator.
+    """
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        if not 0.0 <= rate < 1.0:
+            raise ValueError(f"rate must lie in [0, 1), but is {rate}")
+        self.rate = rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape in, the same shape out; the identity in evaluation mode."""
+        if not self.training or self.rate == 0.0:
+            return x
+        if x.device.type != "cpu":
+            return functional.dropout(x, self.rate)
+        threshold = min(max(round(self.rate * 256), 1), 255)
+        draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64)
+        # The full range of 64 bits: random_() without bounds leaves the sign bit zero.
+        draws.random_(-(2**63), None)
+        keep = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= threshold
+        return x * keep.to(x.dtype).mul_(256 / (256 - threshold))
+
+    def extra_repr(self) -> str:
+        """Show the rate in the printed model."""
+        return f"rate={self.rate}"

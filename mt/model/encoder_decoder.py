@@ -1,0 +1,142 @@
+"""The encoder-decoder Transformer (Vaswani et al. 2017).
+
+It presents two interfaces: `forward`, all target positions at once, for training; `start` and
+`step`, one position at a time with a cache, for search. Both give the same numbers.
+
+Shapes: B sentences, K rows a sentence, N = B * K rows, S source positions, T target positions,
+D model width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mt.config import ModelConfig
+from mt.model.dropout import Dropout
+from mt.model.initialise import initialise
+from mt.model.layers import DecoderLayer, EncoderLayer
+from mt.model.positions import make_positions
+from mt.model.state import DecoderState, LayerCache, SourceKeysValues
+
+
+class EncoderDecoder(nn.Module):
+    """A Transformer from `source_vocab` symbols to `target_vocab` symbols."""
+
+    def __init__(self, config: ModelConfig, *, source_vocab: int, target_vocab: int) -> None:
+        super().__init__()
+        if config.tied == "all" and source_vocab != target_vocab:
+            raise ValueError(
+                f"embeddings tied over both sides need equal vocabularies, "
+                f"but they are {source_vocab} and {target_vocab}"
+            )
+        self.config = config
+        self.target_embedding = nn.Embedding(target_vocab, config.d_model)
+        if config.tied == "all":
+            self.source_embedding = self.target_embedding
+        else:
+            self.source_embedding = nn.Embedding(source_vocab, config.d_model)
+        self.source_positions = make_positions(config)
+        self.target_positions = make_positions(config)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        is_pre = config.norm == "pre"
+        self.encoder_norm = nn.LayerNorm(config.d_model) if is_pre else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(config.d_model) if is_pre else nn.Identity()
+        self.dropout = Dropout(config.dropout)
+        if config.tied == "none":
+            self.output = nn.Embedding(target_vocab, config.d_model)
+        else:
+            self.output = self.target_embedding
+        initialise(self)
+
+    @property
+    def output_weight(self) -> Tensor:
+        """The matrix (V, D) that turns a hidden vector into logits."""
+        return self.output.weight
+
+    @property
+    def longest(self) -> int | None:
+        """The longest sequence the model can take, or None where there is no bound."""
+        return self.config.max_positions if self.config.positions == "learned" else None
+
+    def encode(self, source: Tensor, bias: Tensor | None) -> Tensor:
+        """Source (B, S) token ids -> memory (B, S, D)."""
+        scale = math.sqrt(self.config.d_model)
+        x = self.source_embedding(source) * scale + self.source_positions(source.size(1))
+        x = self.dropout(x)
+        for layer in self.encoder:
+            x = layer(x, bias)
+        out: Tensor = self.encoder_norm(x)
+        return out
+
+    def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
+        """Hidden vectors (B, T, D) for all target positions; position t sees target[:, :t+1].
+
+        source (B, S) and target (B, T) are token ids, the target beginning with the start
+        symbol; source_mask (B, S) is True at tokens and False at padding. Logits are
+        `hidden @ output_weight.T`.
+        """
+        source_bias = padding_bias(source_mask)
+        memory = self.encode(source, source_bias)
+        causal = causal_bias(target.size(1), device=target.device)
+        x = self._embed_target(target, start=0)
+        for layer in self.decoder:
+            x = layer(x, memory, causal, source_bias)
+        out: Tensor = self.decoder_norm(x)
+        return out
+
+    def start(self, source: Tensor, source_mask: Tensor) -> DecoderState:
+        """Encode source (B, S) and give the state before the first step, one row a sentence."""
+        bias = padding_bias(source_mask)
+        memory = self.encode(source, bias)
+        sources = []
+        for layer in self.decoder:
+            key, value = layer.cross_attention.project_key_value(memory)  # type: ignore[operator,union-attr]
+            sources.append(
+                SourceKeysValues(key=key.contiguous(), value=value.contiguous(), bias=bias)
+            )
+        caches: tuple[LayerCache | None, ...] = (None,) * len(self.decoder)
+        return DecoderState(position=0, caches=caches, sources=tuple(sources), rows_per_sentence=1)
+
+    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Feed one token a row, tokens (N,); give logits (N, V) for the next, and the new state."""
+        x = self._embed_target(tokens[:, None], start=state.position)
+        caches = []
+        for layer, cache, source in zip(self.decoder, state.caches, state.sources, strict=True):
+            x, grown = layer.step(x, cache, source)  # type: ignore[operator]
+            caches.append(grown)
+        hidden = self.decoder_norm(x)[:, 0]
+        logits = functional.linear(hidden, self.output_weight)
+        return logits, DecoderState(
+            position=state.position + 1,
+            caches=tuple(caches),
+            sources=state.sources,
+            rows_per_sentence=state.rows_per_sentence,
+        )
+
+    def _embed_target(self, target: Tensor, *, start: int) -> Tensor:
+        scale = math.sqrt(self.config.d_model)
+        positions = self.target_positions(target.size(1), start)
+        out: Tensor = self.dropout(self.target_embedding(target) * scale + positions)
+        return out
+
+
+def padding_bias(mask: Tensor) -> Tensor:
+    """Mask (B, S), True at tokens -> attention bias (B, 1, 1, S): 0 at tokens, else -inf."""
+    bias = torch.zeros(mask.shape, dtype=torch.float32, device=mask.device)
+    return bias.masked_fill_(~mask, -math.inf)[:, None, None, :]
+
+
+def causal_bias(length: int, *, device: torch.device) -> Tensor:
+    """Attention bias (T, T) with -inf above the diagonal: no position sees a later one."""
+    full = torch.full((length, length), -math.inf, device=device)
+    return torch.triu(full, diagonal=1)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Trainable numbers, tied ones once."""
+    return sum(parameter.numel() for parameter in model.parameters())

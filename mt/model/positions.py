@@ -1,0 +1,78 @@
+"""How a token knows its place: an encoding that is added to its embedding.
+
+Shapes: B batch, T positions, D model width.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from mt.config import ModelConfig
+from mt.errors import DataError
+
+
+def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Tensor:
+    """The table of Vaswani et al. 2017, section 3.5, as float64 (num_positions, d_model).
+
+    PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos(p / 10000^(2i/D)), for the positions
+    from `start` on.
+    """
+    place = torch.arange(start, start + num_positions, dtype=torch.float64)[:, None]
+    pair = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = place * torch.exp(pair * (-math.log(10000.0) / d_model))
+    # (T, D/2) sines and cosines -> (T, D/2, 2) -> (T, D), interleaved
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+
+
+class SinusoidalPositions(nn.Module):
+    """Fixed sinusoids; any length works. The table grows when a longer sequence comes."""
+
+    table: Tensor
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.register_buffer("table", sinusoids(256, d_model).float(), persistent=False)
+
+    def forward(self, length: int, start: int = 0) -> Tensor:
+        """The encodings of positions start … start + length - 1, (length, D)."""
+        end = start + length
+        if end > self.table.size(0):
+            size = max(end, 2 * self.table.size(0))
+            self.table = sinusoids(size, self.d_model).to(self.table)
+        return self.table[start:end]
+
+
+class LearnedPositions(nn.Module):
+    """A learned vector for each of `max_positions` places; longer sequences are refused."""
+
+    def __init__(self, d_model: int, max_positions: int) -> None:
+        super().__init__()
+        self.max_positions = max_positions
+        self.table = nn.Parameter(torch.empty(max_positions, d_model))
+
+    def forward(self, length: int, start: int = 0) -> Tensor:
+        """The encodings of positions start … start + length - 1, (length, D).
+
+        Raises DataError beyond the table.
+        """
+        if start + length > self.max_positions:
+            raise DataError(
+                f"a sequence of {start + length} tokens is longer than the table of "
+                f"{self.max_positions} learned positions",
+                hint="Split the text, or train with sinusoidal positions",
+            )
+        return self.table[start : start + length]
+
+
+Positions = SinusoidalPositions | LearnedPositions
+
+
+def make_positions(config: ModelConfig) -> Positions:
+    """The positions that `config.positions` names."""
+    if config.positions == "learned":
+        return LearnedPositions(config.d_model, config.max_positions)
+    return SinusoidalPositions(config.d_model)

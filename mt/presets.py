@@ -1,0 +1,77 @@
+"""Settings that go well together, by the size of the model, and sizes that fit the corpus."""
+
+from __future__ import annotations
+
+from mt.config import Config, ModelConfig, TrainingConfig
+from mt.errors import ConfigError
+
+
+def tiny() -> Config:
+    """About 2.5M parameters: up to 50,000 pairs, and anything on a small CPU."""
+    return Config(preset="tiny", model=ModelConfig(), training=TrainingConfig())
+
+
+def small() -> Config:
+    """About 12M parameters: up to half a million pairs."""
+    return Config(
+        preset="small",
+        model=ModelConfig(
+            d_model=256, d_inner=1024, encoder_layers=6, decoder_layers=6, heads=4, dropout=0.2
+        ),
+        training=TrainingConfig(batch_tokens=4096, peak_rate=2e-3, warmup_updates=2000),
+    )
+
+
+def base() -> Config:
+    """The base model of Vaswani et al. 2017, about 60M parameters."""
+    return Config(
+        preset="base",
+        model=ModelConfig(
+            d_model=512, d_inner=2048, encoder_layers=6, decoder_layers=6, heads=8, dropout=0.1
+        ),
+        training=TrainingConfig(
+            batch_tokens=8192, accumulate=3, peak_rate=7e-4, warmup_updates=4000
+        ),
+    )
+
+
+def big() -> Config:
+    """The big model of Vaswani et al. 2017, about 210M parameters."""
+    return Config(
+        preset="big",
+        model=ModelConfig(
+            d_model=1024, d_inner=4096, encoder_layers=6, decoder_layers=6, heads=16, dropout=0.3
+        ),
+        training=TrainingConfig(
+            batch_tokens=8192, accumulate=4, peak_rate=5e-4, warmup_updates=4000
+        ),
+    )
+
+
+PRESETS = {"tiny": tiny, "small": small, "base": base, "big": big}
+
+
+def preset(name: str) -> Config:
+    """Return the settings of a preset by its name."""
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}", hint=f"Choose one of {', '.join(PRESETS)}")
+    return PRESETS[name]()
+
+
+def preset_for(num_pairs: int) -> str:
+    """The name of the preset that fits a corpus: larger models overfit smaller corpora."""
+    if num_pairs < 100_000:
+        return "tiny"
+    return "small" if num_pairs < 1_000_000 else "base"
+
+
+def vocab_size_for(num_pairs: int) -> int:
+    """The number of pieces that fits a corpus of `num_pairs`.
+
+    Small vocabularies do better on small corpora (Sennrich and Zhang 2019 found 2,000 pieces
+    best below 10,000 pairs); above a million pairs 32,000 is the field's custom.
+    """
+    for limit, size in ((5_000, 1_000), (20_000, 2_000), (60_000, 4_000), (300_000, 8_000)):
+        if num_pairs < limit:
+            return size
+    return 16_000 if num_pairs < 1_000_000 else 32_000

@@ -1,0 +1,66 @@
+"""A finished hypothesis, and the finished ones of a sentence in order of merit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt.config import SearchConfig
+from mt.search.penalty import length_penalty
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypothesis:
+    """One candidate translation as token ids."""
+
+    tokens: tuple[int, ...]
+    """Without start and end symbols."""
+    log_probability: float
+    """Natural log of the model's probability of the tokens and the end symbol."""
+    score: float
+    """`log_probability` over the length penalty: what hypotheses are ranked by."""
+    hit_limit: bool
+    """The end symbol was forced at the length bound."""
+
+
+class FinishedHypotheses:
+    """The finished hypotheses of one sentence; at most as many as the beam is wide."""
+
+    def __init__(self, config: SearchConfig, *, max_length: int) -> None:
+        self._config = config
+        self._max_length = max_length
+        self._kept: list[Hypothesis] = []
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(self, tokens: tuple[int, ...], log_probability: float, *, hit_limit: bool) -> None:
+        """Take a hypothesis that has just ended."""
+        divisor = self._divisor(len(tokens) + 1)
+        self._kept.append(
+            Hypothesis(
+                tokens=tokens,
+                log_probability=log_probability,
+                score=log_probability / divisor,
+                hit_limit=hit_limit,
+            )
+        )
+
+    def cannot_improve(self, best_live: float) -> bool:
+        """Whether no live hypothesis can still enter the n best.
+
+        A live one has log-probability `best_live` at most, which only falls, and the penalty
+        only grows with length: its score stays at or below `best_live` over the penalty of the
+        longest length allowed. On equal scores the earlier one stands first, so that stopping
+        here never changes the result.
+        """
+        n_best = self._config.n_best
+        if len(self._kept) < n_best:
+            return False
+        return best_live / self._divisor(self._max_length + 1) <= self.best(n_best)[-1].score
+
+    def best(self, num: int) -> list[Hypothesis]:
+        """The `num` best, best first; equal scores in the order in which they ended."""
+        return sorted(self._kept, key=lambda hypothesis: -hypothesis.score)[:num]
+
+    def _divisor(self, length: int) -> float:
+        return length_penalty(self._config.length_penalty, self._config.alpha, length)

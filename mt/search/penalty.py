@@ -1,0 +1,23 @@
+"""Length penalties: what the log-probability of a hypothesis is divided by.
+
+Without one, search prefers short hypotheses, since each token costs log-probability.
+"""
+
+from __future__ import annotations
+
+from mt.config import LengthPenalty
+
+
+def length_penalty(kind: LengthPenalty, alpha: float, length: int) -> float:
+    """The divisor of a hypothesis of `length` tokens, its end symbol included.
+
+    none: 1; mean: n; gnmt: ((5 + n) / 6)^alpha (Wu et al. 2016, equation 14). All are positive
+    and never fall as the length grows.
+    """
+    if length < 1:
+        raise ValueError(f"length must be at least 1, but is {length}")
+    if kind == "none":
+        return 1.0
+    if kind == "mean":
+        return float(length)
+    return float(((5.0 + length) / 6.0) ** alpha)

@@ -1,0 +1,33 @@
+"""What search asks of a model: three functions, and nothing else.
+
+N rows stand for hypotheses under way; a state holds what the model remembers of them.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, Self, TypeVar
+
+from torch import Tensor
+
+
+class State(Protocol):
+    """What a model remembers of N rows."""
+
+    def select(self, rows: Tensor) -> Self:
+        """Keep the given rows (N',), in the given order; rows may repeat."""
+        ...
+
+
+S = TypeVar("S", bound=State)
+
+
+class StepModel(Protocol[S]):
+    """A model that predicts the next token of each row."""
+
+    def start(self, source: Tensor, source_mask: Tensor) -> S:
+        """Read source (B, S) with source_mask (B, S), True at tokens; one row a sentence."""
+        ...
+
+    def step(self, tokens: Tensor, state: S) -> tuple[Tensor, S]:
+        """Feed the last token of each row (N,); give unnormalised scores (N, V) of the next."""
+        ...

@@ -1,0 +1,1 @@
+"""From text to token ids and back. It knows neither files nor models."""

@@ -1,0 +1,32 @@
+"""The declared normalisation: the one change that text goes through on its way to tokens.
+
+1. Unicode NFC; nothing compatible is folded (½, ™, x², ﬁ and full-width forms stay).
+2. White space and control characters, line separators among them, become single spaces, and
+   none stands at either end. So does the meta symbol U+2581, which sentencepiece writes for a
+   space.
+3. Lone surrogates and U+FFFD, which are marks of broken text and not text, become spaces too.
+
+Normalising twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SEPARATORS = re.compile("[\\s\x00-\x1f\x7f-\x9f\u2028\u2029\u2581\ufffd\ud800-\udfff]+")
+
+
+def normalise(text: str) -> str:
+    """Return `text` in the declared normalisation; blank text becomes the empty string."""
+    return unicodedata.normalize("NFC", _SEPARATORS.sub(" ", text)).strip(" ")
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing would be left to see: only white space, controls and invisible marks.
+
+    Zero-width and other format characters (category Cf) alone are no text.
+    """
+    return all(
+        unicodedata.category(character) == "Cf" for character in normalise(text) if character != " "
+    )

@@ -1,0 +1,71 @@
+"""From token ids to padded tensors.
+
+Shapes: B pairs, S source positions, T target positions, M target tokens (padding left out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mt.corpus.store import TokenStore
+from mt.text.padding import pad_with_end
+from mt.text.tokenizer import PAD, START
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Pairs as tensors, ready for a model."""
+
+    source: Tensor
+    """(B, S) source tokens and their end symbol."""
+    source_mask: Tensor
+    """(B, S) True at tokens."""
+    target: Tensor
+    """(B, T) the start symbol and target tokens: what the decoder is fed."""
+    target_mask: Tensor
+    """(B, T) True where a target token is to be predicted."""
+    labels: Tensor
+    """(M) the tokens to predict, end symbols included, at the places of `target_mask`."""
+
+    @property
+    def num_target_tokens(self) -> int:
+        """M, what the loss is divided by."""
+        return self.labels.numel()
+
+    def to(self, device: torch.device) -> Batch:
+        """Copy to `device`; from pinned memory the copy runs beside other work."""
+        if device.type == "cpu":
+            return self
+
+        def move(x: Tensor) -> Tensor:
+            pinned = x.pin_memory() if device.type == "cuda" else x
+            return pinned.to(device, non_blocking=True)
+
+        return Batch(
+            source=move(self.source),
+            source_mask=move(self.source_mask),
+            target=move(self.target),
+            target_mask=move(self.target_mask),
+            labels=move(self.labels),
+        )
+
+
+def make_batch(store: TokenStore, indices: Sequence[int]) -> Batch:
+    """Read the pairs at `indices` into a batch."""
+    source, source_mask = pad_with_end(store.sources(indices))
+    labels, target_mask = pad_with_end(store.targets(indices))
+    target = labels.roll(1, dims=1)
+    target[:, 0] = START
+    # What follows an end symbol is padding, and the end symbol itself is never fed.
+    target = target.masked_fill(~target_mask, PAD)
+    return Batch(
+        source=source,
+        source_mask=source_mask,
+        target=target,
+        target_mask=target_mask,
+        labels=labels[target_mask],
+    )

@@ -1,0 +1,141 @@
+"""The whole state of a training run on disk, so that a resumed run is the run itself.
+
+`training/checkpoint-N/` holds `state.safetensors` (weights, their average, the optimizer's
+moments, random states) and `progress.json` (the place in the data and the score so far). A new
+one is complete before the old one goes; no pickle is written or read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from mt.atomic import new_folder
+from mt.errors import ModelFolderError
+from mt.train.averaging import WeightAverage
+from mt.train.validation import BestTracker
+
+FORMAT_VERSION = 1
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """Where a run stands."""
+
+    update: int = 0
+    """Updates made, skipped ones included."""
+    epoch: int = 0
+    """Epochs finished."""
+    batch: int = 0
+    """Batches of the running epoch that were used."""
+    target_tokens: int = 0
+    seconds: float = 0.0
+    """Time in training, validation included."""
+    validation_seconds: float = 0.0
+    num_skipped: int = 0
+    """Updates skipped since their gradient was not finite."""
+    validated_update: int = 0
+    """The update after which the last validation was made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The objects whose state a checkpoint holds."""
+
+    model: nn.Module
+    average: WeightAverage
+    optimizer: torch.optim.Optimizer
+    progress: Progress
+    tracker: BestTracker
+
+
+def save_checkpoint(folder: Path, parts: Parts) -> Path:
+    """Write the state under `folder` and drop older states; returns where it stands."""
+    path = folder / f"checkpoint-{parts.progress.update}"
+    record = {
+        "format_version": FORMAT_VERSION,
+        "progress": dataclasses.asdict(parts.progress),
+        "tracker": dataclasses.asdict(parts.tracker),
+    }
+    with new_folder(path) as temporary:
+        save_file(_tensors(parts), temporary / "state.safetensors")
+        (temporary / "progress.json").write_text(json.dumps(record, indent=1), "utf-8")
+    for other in list_checkpoints(folder):
+        if other != path:
+            shutil.rmtree(other)
+    return path
+
+
+def list_checkpoints(folder: Path) -> list[Path]:
+    """Complete checkpoints under `folder`, oldest first."""
+    found = [p for p in folder.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", p.name)]
+    return sorted(found, key=lambda p: int(p.name.rpartition("-")[2]))
+
+
+def load_checkpoint(folder: Path, parts: Parts) -> None:
+    """Put the newest state under `folder` into `parts`.
+
+    Raises ModelFolderError when there is none, or it is damaged or newer than this mt.
+    """
+    paths = list_checkpoints(folder)
+    if not paths:
+        raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
+    path = paths[-1]
+    try:
+        record = json.loads((path / "progress.json").read_text("utf-8"))
+        tensors = load_file(path / "state.safetensors")
+        version = record["format_version"]
+        if version > FORMAT_VERSION:
+            raise ModelFolderError(
+                f"{path} has format version {version}, this mt knows {FORMAT_VERSION}",
+                hint="Resume with a newer mt",
+            )
+        _restore(parts, tensors, record)
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        raise ModelFolderError(f"{path} is damaged: {error!r}") from error
+
+
+def _tensors(parts: Parts) -> dict[str, Tensor]:
+    tensors = {f"model.{name}": p.detach() for name, p in parts.model.named_parameters()}
+    for i, tensor in enumerate(parts.average.tensors()):
+        tensors[f"average.{i}"] = tensor
+    for i, state in parts.optimizer.state_dict()["state"].items():
+        for key, tensor in state.items():
+            tensors[f"optimizer.{i}.{key}"] = tensor
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    # A file holds each tensor on its own, on no device.
+    return {name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()}
+
+
+@torch.no_grad()
+def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any]) -> None:
+    for name, parameter in parts.model.named_parameters():
+        parameter.copy_(tensors[f"model.{name}"])
+    for i, tensor in enumerate(parts.average.tensors()):
+        tensor.copy_(tensors[f"average.{i}"])
+    optimizer = parts.optimizer.state_dict()
+    optimizer["state"] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, index, key = name.split(".")
+            optimizer["state"].setdefault(int(index), {})[key] = tensor
+    parts.optimizer.load_state_dict(optimizer)
+    for key, value in record["progress"].items():
+        setattr(parts.progress, key, value)
+    for key in ("best", "best_update", "num_without_improvement"):
+        setattr(parts.tracker, key, record["tracker"][key])
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])

@@ -1,0 +1,80 @@
+"""Validation: the loss on held-out pairs, which weights are best, and when to stop waiting.
+
+Scores of translations come from outside, as a callable: training knows neither search nor BLEU.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import torch
+
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.train.batch import Batch
+from mt.train.loss import projected_cross_entropy
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationScores:
+    """What a validator says of the weights that the model holds."""
+
+    scores: dict[str, float]
+    """By name, for example "BLEU" and "chrF2"."""
+    signatures: dict[str, str]
+    samples: tuple[tuple[str, str, str], ...] = ()
+    """A few (source, hypothesis, reference) triples."""
+
+
+Validator = Callable[[], TranslationScores]
+
+
+@torch.no_grad()
+def validation_loss(
+    model: EncoderDecoder, batches: Iterable[Batch], *, device: torch.device
+) -> float:
+    """Mean cross-entropy in nats per target token, without smoothing, in float32."""
+    total = 0.0
+    num_tokens = 0
+    for batch in batches:
+        batch = batch.to(device)
+        hidden = model(batch.source, batch.source_mask, batch.target)[batch.target_mask]
+        loss, count = projected_cross_entropy(hidden, model.output_weight, batch.labels)
+        total += float(loss)
+        num_tokens += count
+    return total / num_tokens
+
+
+@dataclass(kw_only=True)
+class BestTracker:
+    """Remembers the best score and how long it has stood.
+
+    A score that is not a number is never better, and counts as a validation without improvement.
+    """
+
+    smaller_is_better: bool
+    patience: int
+    """Validations in a row without improvement that exhaust it; 0 is endless."""
+    best: float | None = None
+    best_update: int | None = None
+    num_without_improvement: int = field(default=0)
+
+    def take(self, score: float, update: int) -> bool:
+        """Note the score of a validation; True if it is the best so far."""
+        if not math.isnan(score) and (self.best is None or self._is_better(score)):
+            self.best = score
+            self.best_update = update
+            self.num_without_improvement = 0
+            return True
+        self.num_without_improvement += 1
+        return False
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether training has waited long enough for a better score."""
+        return 0 < self.patience <= self.num_without_improvement
+
+    def _is_better(self, score: float) -> bool:
+        assert self.best is not None
+        return score < self.best if self.smaller_is_better else score > self.best

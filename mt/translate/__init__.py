@@ -1,0 +1,1 @@
+"""Translation: lines in, lines out, by a model from a folder."""

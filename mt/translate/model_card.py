@@ -1,0 +1,89 @@
+"""The README of a model folder: what the model is, what made it, how well it does."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+
+from mt import __version__
+from mt.config import Config
+from mt.events import CorpusRead, TrainingStarted, Validated
+
+
+@dataclass(kw_only=True)
+class CardFacts:
+    """What is known of a run so far."""
+
+    config: Config
+    corpus: CorpusRead | None = None
+    started: TrainingStarted | None = None
+    best: Validated | None = None
+
+
+def model_card(facts: CardFacts) -> str:
+    """The card as Markdown."""
+    config = facts.config
+    source, target = config.source_language or "source", config.target_language or "target"
+    lines = [
+        f"# Translation model {source} → {target}",
+        "",
+        f"Trained with mt {__version__}. Translate with `mt translate -m THIS_FOLDER < in > out`.",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
+    rows = [
+        ("languages", f"{source} → {target}"),
+        ("architecture", _architecture(config)),
+        ("tokenizer", _tokenizer(config)),
+    ]
+    if facts.started is not None:
+        rows.append(("parameters", f"{facts.started.num_parameters:,}"))
+        rows.append(
+            (
+                "trained on",
+                f"{facts.started.device}, {facts.started.precision}, "
+                f"{platform.system()} {platform.machine()}",
+            )
+        )
+    if facts.corpus is not None:
+        rows.append(("pairs read", str(facts.corpus.num_read)))
+        rows.append(("pairs used", str(facts.corpus.num_used)))
+        rows += [(f"dropped: {why}", str(count)) for why, count in facts.corpus.dropped.items()]
+    if facts.best is not None:
+        rows.append(
+            (
+                "weights of",
+                f"update {facts.best.update}, epoch {facts.best.epoch:.1f}, "
+                f"after {facts.best.seconds / 60:.1f} minutes",
+            )
+        )
+        for name, score in facts.best.scores.items():
+            signature = facts.best.signatures.get(name)
+            recipe = f" (`{signature}`)" if signature else " nats per token"
+            rows.append((f"dev {name}", f"{score:.2f}{recipe}"))
+    lines += [f"| {name} | {value} |" for name, value in rows]
+    lines += [
+        "",
+        "## Use and limits",
+        "",
+        "The model translates text like that of its training corpus, one line at a time. On other",
+        "text, on names and numbers it has not seen, and on lines of several sentences it makes",
+        "errors that read well. Have a person check what matters.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _architecture(config: Config) -> str:
+    model = config.model
+    return (
+        f"Transformer encoder–decoder, {model.encoder_layers}+{model.decoder_layers} layers, "
+        f"width {model.d_model}, inner {model.d_inner}, {model.heads} heads, {model.norm}-norm, "
+        f"{model.activation}, {model.positions} positions, dropout {model.dropout}"
+    )
+
+
+def _tokenizer(config: Config) -> str:
+    kind = f"{config.tokenizer.vocab_size} {config.tokenizer.kind} pieces"
+    return f"{kind}, {'joint' if config.tokenizer.joint else 'one for each language'}"

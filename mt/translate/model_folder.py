@@ -1,0 +1,144 @@
+"""A model folder: all that translating needs, in plain formats, written whole or not at all.
+
+config.toml          settings and format version
+tokenizer.model      or tokenizer.source.model and tokenizer.target.model
+model.safetensors    the best weights so far
+metrics.jsonl        what happened during training
+README.md            the model card
+training/            what resuming needs; may be deleted afterwards
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from mt import __version__
+from mt.atomic import replaced_file, write_text
+from mt.config import Config
+from mt.config_file import from_toml, to_toml
+from mt.errors import ConfigError, ModelFolderError
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.text.tokenizer_pair import TokenizerPair
+
+FORMAT_VERSION = 1
+CONFIG, WEIGHTS, METRICS, CARD, TRAINING = (
+    "config.toml",
+    "model.safetensors",
+    "metrics.jsonl",
+    "README.md",
+    "training",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedModel:
+    """What a model folder holds."""
+
+    config: Config
+    tokenizers: TokenizerPair
+    model: EncoderDecoder
+
+
+def write_config(folder: Path, config: Config) -> None:
+    """Write `config.toml`."""
+    extra: dict[str, str | int] = {
+        "format_version": FORMAT_VERSION,
+        "mt_version": __version__,
+    }
+    write_text(folder / CONFIG, to_toml(config, extra=extra))
+
+
+def read_config(folder: Path) -> Config:
+    """Read `config.toml`; settings that an older mt did not know take their defaults.
+
+    Raises ModelFolderError when the folder is no model folder, or of a newer format.
+    """
+    if not folder.is_dir():
+        raise ModelFolderError(f"{folder} is not a model folder: no such folder")
+    path = folder / CONFIG
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise ModelFolderError(f"{folder} is not a model folder: it has no {CONFIG}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelFolderError(f"{path} cannot be read: {error}") from error
+    version = _format_version(text)
+    if version is not None and version > FORMAT_VERSION:
+        raise ModelFolderError(
+            f"{folder} has format version {version}, this mt ({__version__}) knows up to "
+            f"{FORMAT_VERSION}",
+            hint="Install a newer mt",
+        )
+    try:
+        values, _ = from_toml(text, name=str(path))
+        return Config().with_values(values)
+    except ConfigError as error:
+        raise ModelFolderError(error.message, hint=error.hint) from error
+
+
+def _format_version(text: str) -> int | None:
+    """The format version, read before anything else: later formats may not parse."""
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() == "format_version" and value.strip().isdigit():
+            return int(value)
+    return None
+
+
+def save_weights(folder: Path, model: EncoderDecoder) -> None:
+    """Write the weights that `model` holds; tied matrices once, and on no device."""
+    tensors = {
+        name: parameter.detach().cpu().contiguous() for name, parameter in model.named_parameters()
+    }
+    with replaced_file(folder / WEIGHTS) as temporary:
+        save_file(tensors, temporary, metadata={"format": "pt", "mt_version": __version__})
+
+
+def build_model(config: Config, tokenizers: TokenizerPair) -> EncoderDecoder:
+    """A model of the shape of `config`, with first weights from torch's default generator."""
+    return EncoderDecoder(
+        config.model,
+        source_vocab=tokenizers.source.vocab_size,
+        target_vocab=tokenizers.target.vocab_size,
+    )
+
+
+def load_model(folder: Path) -> LoadedModel:
+    """Read a model folder; the model is on the CPU, in float32, in evaluation mode.
+
+    Raises ModelFolderError, naming the file, when something is missing, damaged or foreign.
+    """
+    config = read_config(folder)
+    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
+    model = build_model(config, tokenizers)
+    path = folder / WEIGHTS
+    if not path.exists():
+        raise ModelFolderError(
+            f"{folder} holds no weights yet: its training did not reach a validation",
+            hint=f"Go on with: mt train --resume {folder}",
+        )
+    try:
+        tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelFolderError(
+            f"{path} is not a safetensors file, or is damaged: {error}"
+        ) from error
+    parameters = dict(model.named_parameters())
+    for name in sorted(parameters.keys() ^ tensors.keys()):
+        where = "lacks" if name in parameters else "has a stray"
+        raise ModelFolderError(f"{path} {where} tensor {name}: it does not fit {CONFIG}")
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            if parameter.shape != tensors[name].shape:
+                raise ModelFolderError(
+                    f"{path}: tensor {name} has shape {tuple(tensors[name].shape)}, "
+                    f"but {CONFIG} asks for {tuple(parameter.shape)}"
+                )
+            parameter.copy_(tensors[name])
+    model.eval()
+    return LoadedModel(config=config, tokenizers=tokenizers, model=model)

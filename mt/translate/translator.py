@@ -1,0 +1,204 @@
+"""Lines in, translations out, in order: the one decoding path of training, commands and API."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from mt.config import Config, Precision, SearchConfig
+from mt.errors import DataError
+from mt.events import Listener, Notice, ignore
+from mt.model.device import choose_device, choose_search_dtype
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.search.beam import Symbols, beam_search
+from mt.search.hypothesis import Hypothesis
+from mt.text.padding import pad_with_end
+from mt.text.tokenizer import END, PAD, START, UNKNOWN
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.model_folder import load_model
+
+_SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
+_WINDOW = 16  # batches that are sorted by length together
+_BATCH_TOKENS = 64  # padded source tokens a batch may hold for each sentence it may hold
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslatedText:
+    """One candidate translation."""
+
+    text: str
+    score: float
+    """Natural-log probability over the length penalty; larger is better."""
+    tokens: tuple[int, ...]
+    hit_limit: bool
+    """It was ended at the length bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """The translations of one line, best first; a blank line has one, the empty text."""
+
+    source: str
+    hypotheses: tuple[TranslatedText, ...]
+
+    @property
+    def text(self) -> str:
+        """The best translation."""
+        return self.hypotheses[0].text
+
+
+_BLANK = (TranslatedText(text="", score=0.0, tokens=(), hit_limit=False),)
+
+
+class Translator:
+    """Translates lines by a model; each line is one segment.
+
+    The translation of a line depends on that line alone: in float32 on the CPU neither the batch
+    size nor the other lines change it.
+    """
+
+    def __init__(
+        self,
+        model: EncoderDecoder,
+        tokenizers: TokenizerPair,
+        config: Config,
+        *,
+        batch_size: int = 64,
+        dtype: torch.dtype = torch.float32,
+        listener: Listener = ignore,
+    ) -> None:
+        """Use `model` where it is; `batch_size` counts sentences.
+
+        Raises ValueError for a batch size below 1.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
+        self.config = config
+        self.model = model
+        self._tokenizers = tokenizers
+        self._batch_size = batch_size
+        self._dtype = dtype
+        self._listener = listener
+        self._search = _within_table(config.search, model.longest)
+        self._num_lines = 0
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        search: SearchConfig | None = None,
+        device: str = "auto",
+        precision: Precision = "auto",
+        batch_size: int = 64,
+        listener: Listener = ignore,
+    ) -> Translator:
+        """Read a model folder; `search` replaces the settings stored in it.
+
+        Raises ModelFolderError for a bad folder, ConfigError for a device that is not there.
+        """
+        loaded = load_model(Path(folder))
+        place = choose_device(device)
+        config = loaded.config
+        if search is not None:
+            config = dataclasses.replace(config, search=search)
+        return cls(
+            loaded.model.to(place),
+            loaded.tokenizers,
+            config,
+            batch_size=batch_size,
+            dtype=choose_search_dtype(precision, place),
+            listener=listener,
+        )
+
+    @property
+    def window(self) -> int:
+        """Lines that are worth giving at once."""
+        return self._batch_size * _WINDOW
+
+    def translate(self, lines: Iterable[str]) -> Iterator[Translation]:
+        """Translate lines one for one, in order, holding a window of them in memory."""
+        stream = iter(lines)
+        while window := list(islice(stream, self.window)):
+            yield from self.translate_window(window)
+
+    def translate_window(self, lines: Sequence[str]) -> list[Translation]:
+        """Translate some lines together: sorted by length, cut into batches, put back in order.
+
+        Raises DataError for a line beyond a table of learned positions.
+        """
+        first_line = self._num_lines + 1
+        self._num_lines += len(lines)
+        sources = self._tokenizers.source.encode_batch(lines)
+        for number, source in enumerate(sources, start=first_line):
+            self._check_length(len(source), number)
+        found: list[tuple[TranslatedText, ...]] = [_BLANK] * len(lines)
+        for batch in self._batches(sources):
+            hypotheses = self._search_batch([sources[i] for i in batch])
+            for i, of_line in zip(batch, hypotheses, strict=True):
+                found[i] = tuple(self._to_text(hypothesis) for hypothesis in of_line)
+        return [
+            Translation(source=line, hypotheses=of_line)
+            for line, of_line in zip(lines, found, strict=True)
+        ]
+
+    def _batches(self, sources: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+        """Places of the lines that are not blank, longest first, in batches."""
+        order = sorted((i for i, s in enumerate(sources) if s), key=lambda i: -len(sources[i]))
+        budget = self._batch_size * _BATCH_TOKENS
+        start = 0
+        while start < len(order):
+            longest = len(sources[order[start]]) + 1
+            size = max(1, min(self._batch_size, budget // longest))
+            yield order[start : start + size]
+            start += size
+
+    def _search_batch(self, sources: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
+        device = next(self.model.parameters()).device
+        self.model.eval()
+        source, mask = pad_with_end(sources)
+        with torch.autocast(device.type, dtype=self._dtype, enabled=self._dtype != torch.float32):
+            return beam_search(
+                self.model,
+                source.to(device),
+                mask.to(device),
+                symbols=_SYMBOLS,
+                config=self._search,
+            )
+
+    def _to_text(self, hypothesis: Hypothesis) -> TranslatedText:
+        return TranslatedText(
+            text=self._tokenizers.target.decode(hypothesis.tokens),
+            score=hypothesis.score,
+            tokens=hypothesis.tokens,
+            hit_limit=hypothesis.hit_limit,
+        )
+
+    def _check_length(self, num_tokens: int, line: int) -> None:
+        longest = self.model.longest
+        if longest is not None and num_tokens + 1 > longest:
+            raise DataError(
+                f"line {line}: {num_tokens} tokens are more than the {longest - 1} that this "
+                "model's learned positions reach",
+                hint="Split the line into sentences",
+            )
+        trained = self.config.corpus.max_length
+        if num_tokens > trained:
+            text = (
+                f"line {line}: {num_tokens} tokens, longer than any pair in training ({trained}); "
+                "it is translated whole, but perhaps badly"
+            )
+            self._listener(Notice(text=text, is_warning=True))
+
+
+def _within_table(search: SearchConfig, longest: int | None) -> SearchConfig:
+    """Bound hypotheses by a table of learned positions, which must hold the start symbol too."""
+    if longest is None:
+        return search
+    bound = longest - 1 if search.max_length is None else min(search.max_length, longest - 1)
+    return dataclasses.replace(search, max_length=max(bound, 1))
