@@ -68,8 +68,8 @@ def preset_for(num_pairs: int) -> str:
 def vocab_size_for(num_pairs: int) -> int:
     """The number of pieces that fits a corpus of `num_pairs`.
 
-    Small vocabularies do better on small corpora (Sennrich and Zhang 2019 found 2,000 pieces
-    best below 10,000 pairs); above a million pairs 32,000 is the field's custom.
+    Small vocabularies do better on small corpora (Sennrich and Zhang 2019); above a million
+    pairs 32,000 is the field's custom.
     """
     for limit, size in ((5_000, 1_000), (20_000, 2_000), (60_000, 4_000), (300_000, 8_000)):
         if num_pairs < limit:

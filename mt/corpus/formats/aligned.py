@@ -41,7 +41,7 @@ class AlignedText:
                 counts[1 if left is _NO_LINE else 0] += longer
                 raise DataError(
                     f"unequal sides: {self._source} has {counts[0]} lines, "
-                    f"{self._target} has {counts[1]}",
+                    f"{self._target} has {counts[1]} lines",
                     hint="Line n of one file must translate line n of the other",
                 )
             yield Pair(left, right, origin, number)  # type: ignore[arg-type]

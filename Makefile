@@ -1,0 +1,42 @@
+# make demo    install, train on the starter corpus, translate, score (some minutes on two cores)
+# make test    install, run the tests
+# make check   linters, types, tests: what must pass before a commit
+# make bench   measure training on a folder with train/val/test text: make bench CORPUS=folder
+# make clean   remove the virtual environment and the demo's model
+
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO := checkpoints/starter-de-en
+STARTER := data/starter
+
+.PHONY: demo test lint check bench clean
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mt needs Python 3.11 or later: make PYTHON=python3.11")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: .venv/installed
+	rm -rf $(DEMO)
+	$(BIN)/mt train $(STARTER)/train.de $(STARTER)/train.en \
+	    --dev $(STARTER)/dev.de --dev $(STARTER)/dev.en --minutes 4 -o $(DEMO)
+	head -n 5 $(STARTER)/test.de
+	head -n 5 $(STARTER)/test.de | $(BIN)/mt translate -m $(DEMO)
+	$(BIN)/mt eval -m $(DEMO) $(STARTER)/test.de $(STARTER)/test.en
+
+test: .venv/installed
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+check: lint test
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/time_to_quality.py $(CORPUS)
+
+clean:
+	rm -rf .venv $(DEMO)

@@ -1,0 +1,124 @@
+"""The command line: quick help, exit codes, one clear line for every mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mt.cli.main import main
+
+STARTER = Path(__file__).parents[2] / "data" / "starter"
+
+
+def status_of(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
+
+
+def test_help_imports_no_torch_and_answers_at_once() -> None:
+    code = (
+        "import sys\n"
+        "from mt.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'numpy', 'sentencepiece', 'sacrebleu', 'datasets', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    seconds = []
+    for _ in range(5):
+        started = time.monotonic()
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        seconds.append(time.monotonic() - started)
+    assert out.stdout.endswith("[]\n")
+    assert "translate" in out.stdout
+    assert min(seconds) < 0.25
+
+
+@pytest.mark.parametrize("module", ["train", "translate", "evaluate"])
+def test_the_help_of_a_command_imports_no_torch(module: str) -> None:
+    code = f"import sys, mt.cli.{module}; print('torch' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == "False\n"
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of("--version") == 0
+    assert capsys.readouterr().out == "mt 0.1.0\n"
+
+
+DE, EN = str(STARTER / "test.de"), str(STARTER / "test.en")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["trian"], 2, "No such command 'trian'"),
+        (["train"], 2, "Missing argument 'CORPUS...'"),
+        (["train", DE, EN], 2, "Missing option '-o'"),
+        (["train", DE, "-o", "{tmp}/m"], 2, "test.de has no partner"),
+        (["train", DE, "{tmp}/none", "-o", "{tmp}/m"], 1, "none does not exist"),
+        (["train", DE, EN, "-o", "{tmp}"], 2, "exists already and is not empty"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--preset", "huge"], 2, "'huge' is not one of"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--langs", "german"], 2, "not of the form"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--set", "model.head=2"], 2, "'model.heads'?"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--set", "model.heads=3"], 2, "must be a multiple"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--minutes", "0"], 2, "--minutes"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--device", "cuda"], 2, "no cuda device"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--config", "{tmp}/c.toml"], 2, "cannot be read"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--vocab-size", "4"], 2, "need at least"),
+        (["train", "--resume", "{tmp}/m"], 1, "not a model folder"),
+        (["train", "--resume", "{tmp}/m", "--seed", "3"], 2, "--seed cannot change"),
+        (["train", DE, EN, "--resume", "{tmp}/m"], 2, "CORPUS cannot change"),
+        (["translate"], 2, "Missing option '-m'"),
+        (["translate", "-m", "{tmp}/m"], 1, "not a model folder: no such folder"),
+        (["translate", "-m", "{tmp}"], 1, "has no config.toml"),
+        (["eval", DE, EN], 2, "give either -m MODEL"),
+        (["eval", "--hyp", DE], 2, "Missing argument 'REFERENCE...'"),
+        (["eval", "--hyp", DE, "{tmp}/short.en"], 1, "test.de has 500 lines, reference"),
+        (["eval", "--hyp", "{tmp}/empty", "{tmp}/empty"], 1, "is empty"),
+        (["eval", "--hyp", "{tmp}/none", DE], 1, "none cannot be read: No such file"),
+    ],
+)
+def test_a_mistake_gets_its_exit_code_and_one_line(
+    arguments: list[str],
+    status: int,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "short.en").write_text("x\n" * 499)
+    (tmp_path / "empty").write_text("")
+    assert (
+        status_of(*(argument.replace("{tmp}", str(tmp_path)) for argument in arguments)) == status
+    )
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+    assert captured.out == ""
+    assert not (tmp_path / "m").exists(), "a failed command leaves no folder behind"
+
+
+def test_scoring_a_file_prints_each_score_with_its_signature(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert status_of("eval", "--hyp", EN, EN) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[0].startswith("BLEU 100.00  nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+    assert lines[1].startswith("chrF2 100.00  nrefs:1|case:mixed|eff:yes|nc:6|nw:0")
+
+
+def test_scores_as_json_are_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    import json
+
+    assert status_of("eval", "--hyp", EN, EN, EN, "--json") == 0
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    assert [score["name"] for score in scores] == ["BLEU", "chrF2"]
+    assert all(score["score"] <= 100 and "nrefs:2" in score["signature"] for score in scores)

@@ -1,0 +1,42 @@
+"""The Arrow stores give back what was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mt.corpus.store import TokenStore, read_texts, write_texts, write_tokens
+
+
+def test_texts_come_back_in_order(tmp_path: Path) -> None:
+    pairs = [(f"s{i} \u2028 null", f"t{i}") for i in range(25_000)]
+    assert write_texts(tmp_path / "t.arrow", iter(pairs)) == 25_000
+    read = [pair for block in read_texts(tmp_path / "t.arrow") for pair in zip(*block, strict=True)]
+    assert read == pairs
+
+
+def test_tokens_come_back_by_index(tmp_path: Path) -> None:
+    sources = [list(range(i % 7)) for i in range(300)]
+    targets = [[i] * (i % 5 + 1) for i in range(300)]
+    blocks = [(sources[:1], targets[:1]), ([], []), (sources[1:120], targets[1:120])]
+    blocks.append((sources[120:], targets[120:]))
+    assert write_tokens(tmp_path / "t.arrow", blocks) == 300
+    store = TokenStore(tmp_path / "t.arrow")
+    assert len(store) == 300
+    assert store.source_lengths.tolist() == [len(source) for source in sources]
+    assert store.target_lengths.tolist() == [len(target) for target in targets]
+    for i in (0, 1, 119, 120, 299):
+        assert store.sources([i])[0].tolist() == sources[i]
+        assert store.targets([i])[0].tolist() == targets[i]
+
+
+def test_a_new_store_under_an_old_name_is_read_anew(tmp_path: Path) -> None:
+    for word in ("old", "new"):
+        write_texts(tmp_path / "t.arrow", [(word, word)])
+        assert list(read_texts(tmp_path / "t.arrow")) == [([word], [word])]
+
+
+def test_an_empty_store_is_a_store(tmp_path: Path) -> None:
+    assert write_texts(tmp_path / "a.arrow", []) == 0
+    assert [pair for block in read_texts(tmp_path / "a.arrow") for pair in block[0]] == []
+    assert write_tokens(tmp_path / "b.arrow", []) == 0
+    assert len(TokenStore(tmp_path / "b.arrow")) == 0

@@ -1,0 +1,88 @@
+"""Attention against torch's own, in float64 with copied weights."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mt.model.attention import MultiHeadAttention, scaled_dot_product
+from mt.model.encoder_decoder import causal_bias, padding_bias
+
+RTOL = 1e-10
+
+
+@pytest.fixture(autouse=True)
+def _double() -> None:
+    torch.manual_seed(0)
+
+
+def draw(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("has_mask", [False, True])
+def test_scaled_dot_product_equals_torchs(has_mask: bool) -> None:
+    query, key, value = draw(2, 3, 5, 8), draw(2, 3, 7, 8), draw(2, 3, 7, 8)
+    mask = torch.ones(2, 7, dtype=torch.bool)
+    mask[1, 4:] = False
+    bias = padding_bias(mask).double() if has_mask else None
+    ours = scaled_dot_product(query, key, value, bias)
+    theirs = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+    torch.testing.assert_close(ours, theirs, rtol=RTOL, atol=1e-12)
+
+
+def test_scaled_dot_product_equals_the_formula_term_by_term() -> None:
+    query, key, value = draw(1, 1, 2, 4), draw(1, 1, 3, 4), draw(1, 1, 3, 4)
+    ours = scaled_dot_product(query, key, value, None)[0, 0]
+    for t in range(2):
+        scores = [float(query[0, 0, t] @ key[0, 0, s]) / math.sqrt(4) for s in range(3)]
+        total = sum(math.exp(score) for score in scores)
+        expected = sum(
+            (math.exp(score) / total * value[0, 0, s] for s, score in enumerate(scores)),
+            start=torch.zeros(4, dtype=torch.float64),
+        )
+        torch.testing.assert_close(ours[t], expected, rtol=RTOL, atol=1e-12)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_multi_head_attention_equals_torchs(is_causal: bool) -> None:
+    ours = MultiHeadAttention(16, 4, 0.0).double()
+    theirs = nn.MultiheadAttention(16, 4, batch_first=True, dtype=torch.float64)
+    copy_attention(ours, theirs)
+    x = draw(2, 6, 16)
+    memory = x if is_causal else draw(2, 9, 16)
+    mask = torch.ones(2, memory.size(1), dtype=torch.bool)
+    if not is_causal:
+        mask[0, 5:] = False
+    bias = causal_bias(6, device=x.device).double() if is_causal else padding_bias(mask).double()
+    out = ours(x, memory, bias)
+    expected, _ = theirs(
+        x,
+        memory,
+        memory,
+        key_padding_mask=None if is_causal else ~mask,
+        attn_mask=bias if is_causal else None,
+    )
+    torch.testing.assert_close(out, expected, rtol=RTOL, atol=1e-12)
+
+
+def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
+    """Give torch's attention our weights."""
+    with torch.no_grad():
+        assert theirs.in_proj_weight is not None
+        theirs.in_proj_weight.copy_(torch.cat((ours.query.weight, ours.key_value.weight)))
+        nn.init.normal_(ours.query.bias)
+        nn.init.normal_(ours.key_value.bias)
+        nn.init.normal_(ours.output.bias)
+        theirs.in_proj_bias.copy_(torch.cat((ours.query.bias, ours.key_value.bias)))
+        theirs.out_proj.weight.copy_(ours.output.weight)
+        theirs.out_proj.bias.copy_(ours.output.bias)
+
+
+def test_attention_refuses_heads_that_do_not_divide_the_width() -> None:
+    with pytest.raises(ValueError, match="multiple of heads"):
+        MultiHeadAttention(16, 3, 0.0)

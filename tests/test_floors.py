@@ -1,0 +1,95 @@
+"""Imports point down only, and rooms on one floor do not import each other."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import mt
+
+ROOT = Path(mt.__file__).parent
+
+FLOORS: dict[str, set[str]] = {
+    "text": set(),
+    "corpus": set(),
+    "model": set(),
+    "search": set(),
+    "train": {"corpus", "text", "model"},
+    "translate": {"text", "model", "search"},
+    "evaluate": {"text"},
+    "cli": {"corpus", "text", "model", "search", "train", "translate", "evaluate"},
+}
+"""For each room, the rooms it may import; every room may import floor 0."""
+
+ONE_ROOM = {
+    "sentencepiece": "mt/text/tokenizer.py",
+    "sacrebleu": "mt/evaluate/scores.py",
+    "datasets": "mt/corpus/store.py",
+    "zstandard": "mt/corpus/formats/compressed.py",
+}
+"""Packages that stand behind one module."""
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            assert node.module is not None
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def test_every_room_has_its_floor() -> None:
+    assert {room_of(path) for path in modules()} - {""} == FLOORS.keys()
+
+
+def test_imports_point_down() -> None:
+    breaches = []
+    for path in modules():
+        room = room_of(path)
+        if path.name == "__main__.py":
+            continue
+        may = FLOORS.get(room, set()) | {room}
+        for name in imports_of(path):
+            parts = name.split(".")
+            if parts[0] == "mt" and len(parts) > 1 and parts[1] in FLOORS and parts[1] not in may:
+                breaches.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert not breaches
+
+
+def test_floor_zero_needs_the_standard_library_alone() -> None:
+    import sys
+
+    for path in ROOT.glob("*.py"):
+        for name in imports_of(path):
+            top = name.split(".")[0]
+            assert top == "mt" or top in sys.stdlib_module_names, f"{path.name} imports {name}"
+
+
+def test_awkward_packages_stand_behind_one_room() -> None:
+    for package, room in ONE_ROOM.items():
+        users = [
+            path.relative_to(ROOT.parent).as_posix()
+            for path in modules()
+            if any(name.split(".")[0] == package for name in imports_of(path))
+        ]
+        assert users == [room]
+
+
+def test_the_corpus_and_the_scores_need_no_torch() -> None:
+    for room in ("corpus", "evaluate"):
+        for path in (ROOT / room).rglob("*.py"):
+            assert not any(name.split(".")[0] == "torch" for name in imports_of(path)), path

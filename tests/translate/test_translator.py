@@ -1,0 +1,156 @@
+"""The translator: N lines in, N out, in order, whatever the company."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from functools import cache
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mt.config import Config, ModelConfig, SearchConfig
+from mt.errors import DataError
+from mt.events import Event, Notice
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.text.padding import pad_with_end
+from mt.text.tokenizer import END, START, train_tokenizer
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.translator import Translator
+
+WORDS = ["haus", "katze", "läuft", "grün", "und", "Straße", "nicht", "über"]
+
+
+@cache
+def lines() -> tuple[str, ...]:
+    draw = random.Random(3)
+    return tuple(" ".join(draw.choices(WORDS, k=draw.randint(1, 12))) for _ in range(60))
+
+
+@cache
+def tokenizers() -> TokenizerPair:
+    one = train_tokenizer(lines(), kind="bpe", vocab_size=300)
+    return TokenizerPair(source=one, target=one)
+
+
+def make(
+    *, batch_size: int = 8, model: ModelConfig | None = None, **search: int | str
+) -> tuple[Translator, list[Event]]:
+    """A translator with random weights: it speaks nonsense, but must speak it reliably."""
+    shape = model or ModelConfig(
+        d_model=32, d_inner=64, encoder_layers=1, decoder_layers=1, heads=2, dropout=0.3
+    )
+    settings = SearchConfig(**{"beam": 3, "max_length": 12, **search})  # type: ignore[arg-type]
+    config = Config(model=shape, search=settings)
+    torch.manual_seed(0)
+    size = tokenizers().source.vocab_size
+    network = EncoderDecoder(shape, source_vocab=size, target_vocab=size)
+    with torch.no_grad():
+        network.output_weight[END] += 0.2  # so that some hypotheses end before the bound
+    events: list[Event] = []
+    return (
+        Translator(network, tokenizers(), config, batch_size=batch_size, listener=events.append),
+        events,
+    )
+
+
+def texts(translator: Translator, given_lines: list[str]) -> list[str]:
+    return [each.text for each in translator.translate(given_lines)]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_batch_size_changes_nothing(batch_size: int, beam: int) -> None:
+    expected = texts(make(batch_size=8, beam=beam)[0], list(lines()))
+    assert texts(make(batch_size=batch_size, beam=beam)[0], list(lines())) == expected
+
+
+def test_order_and_neighbours_change_nothing() -> None:
+    forward = texts(make()[0], list(lines()))
+    backward = texts(make()[0], list(reversed(lines())))
+    assert backward[::-1] == forward
+    assert [texts(make()[0], [line])[0] for line in lines()[:10]] == forward[:10]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(max_size=12), max_size=6))
+def test_n_lines_in_give_n_lines_out_and_blank_stays_blank(given_lines: list[str]) -> None:
+    found = texts(make(max_length=4)[0], given_lines)
+    assert len(found) == len(given_lines)
+    for line, text in zip(given_lines, found, strict=True):
+        assert len(text.splitlines()) <= 1
+        if not line.strip():
+            assert text == ""
+
+
+def test_a_blank_line_does_not_reach_the_model() -> None:
+    translator, _ = make()
+    with_blanks = texts(translator, ["", lines()[0], " \u2028", lines()[1], ""])
+    assert with_blanks == ["", texts(make()[0], [lines()[0]])[0], "", with_blanks[3], ""]
+
+
+def test_scores_are_the_models_own_by_forced_decoding() -> None:
+    translator, _ = make(n_best=3)
+    for translation in translator.translate(lines()[:10]):
+        source, mask = pad_with_end([tokenizers().source.encode(translation.source)])
+        for hypothesis in translation.hypotheses:
+            fed = torch.tensor([[START, *hypothesis.tokens]])
+            wanted = torch.tensor([*hypothesis.tokens, END])
+            with torch.no_grad():
+                hidden = translator.model(source, mask, fed)[0]
+                scores = torch.log_softmax(hidden @ translator.model.output_weight.T, dim=-1)
+            total = float(scores.gather(1, wanted[:, None]).sum())
+            assert hypothesis.score == pytest.approx(total / len(wanted), abs=1e-4)
+
+
+def test_n_best_begins_with_the_best_and_repeats_no_tokens() -> None:
+    single = texts(make()[0], list(lines()))
+    many = list(make(n_best=3)[0].translate(lines()))
+    assert [each.text for each in many] == single
+    for each in many:
+        tokens = [hypothesis.tokens for hypothesis in each.hypotheses]
+        assert len(set(tokens)) == len(tokens)
+
+
+def test_a_line_longer_than_training_is_translated_and_reported() -> None:
+    translator, events = make()
+    trained = dataclasses.replace(translator.config.corpus, max_length=5)
+    translator.config = dataclasses.replace(translator.config, corpus=trained)
+    long = " ".join(WORDS * 3)
+    assert len(texts(translator, ["haus", long])) == 2
+    (notice,) = events
+    assert isinstance(notice, Notice)
+    assert notice.text.startswith("line 2: ")
+
+
+def test_a_line_beyond_learned_positions_is_refused_with_its_number() -> None:
+    shape = ModelConfig(
+        d_model=32,
+        d_inner=64,
+        encoder_layers=1,
+        decoder_layers=1,
+        heads=2,
+        positions="learned",
+        max_positions=16,
+    )
+    translator, _ = make(model=shape, max_length=500)
+    assert len(texts(translator, ["haus"])) == 1  # hypotheses are bounded by the table
+    with pytest.raises(DataError, match=r"line 3: \d+ tokens are more than the 15"):
+        texts(translator, ["haus", " ".join(WORDS * 9)])
+
+
+def test_dropout_is_off_even_when_the_model_was_left_training() -> None:
+    translator, _ = make()
+    expected = texts(translator, list(lines()[:5]))
+    translator.model.train()
+    assert texts(translator, list(lines()[:5])) == expected
+
+
+def test_a_batch_holds_a_bounded_number_of_tokens() -> None:
+    translator, _ = make(batch_size=4)
+    sources = [[5] * 3] * 9 + [[5] * 200] * 3
+    sizes = [(len(b), max(len(sources[i]) for i in b)) for b in translator._batches(sources)]
+    assert sum(size for size, _ in sizes) == 12
+    assert all(size == 1 or size * (longest + 1) <= 4 * 64 for size, longest in sizes)
