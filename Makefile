@@ -20,7 +20,7 @@ STARTER := data/starter
 demo: .venv/installed
 	rm -rf $(DEMO)
 	$(BIN)/mt train $(STARTER)/train.de $(STARTER)/train.en \
-	    --dev $(STARTER)/dev.de --dev $(STARTER)/dev.en --minutes 4 -o $(DEMO)
+	    --dev $(STARTER)/dev.de --dev $(STARTER)/dev.en --minutes 3 -o $(DEMO)
 	head -n 5 $(STARTER)/test.de
 	head -n 5 $(STARTER)/test.de | $(BIN)/mt translate -m $(DEMO)
 	$(BIN)/mt eval -m $(DEMO) $(STARTER)/test.de $(STARTER)/test.en

@@ -67,7 +67,9 @@ class ModelConfig:
     d_inner: int = 256
     """Inner width of the feed-forward layers."""
     encoder_layers: int = 4
+    """Layers of the encoder."""
     decoder_layers: int = 4
+    """Layers of the decoder."""
     heads: int = 4
     """Attention heads (H), each of width E = D / H."""
     dropout: float = 0.3
@@ -117,7 +119,9 @@ class TrainingConfig:
     warmup_updates: int = 600
     """Updates over which the rate rises linearly; then it falls as 1/sqrt(update)."""
     beta1: float = 0.9
+    """Decay of AdamW's mean of gradients."""
     beta2: float = 0.98
+    """Decay of AdamW's mean of squared gradients."""
     weight_decay: float = 0.0
     """Decoupled weight decay of AdamW, on matrices only."""
     clip_norm: float = 1.0
@@ -127,9 +131,11 @@ class TrainingConfig:
     average_decay: float = 0.999
     """Decay of the exponential moving average of the weights; 0 turns averaging off."""
     max_updates: int | None = None
+    """Budget in updates; whichever of the three budgets is reached first ends training."""
     max_epochs: float | None = None
+    """Budget in passes over the corpus."""
     max_minutes: float | None = None
-    """Budget; whichever of the three is reached first ends training."""
+    """Budget in minutes, validation included."""
     validate_every: int | None = None
     """Updates between validations; without it, one epoch, but 1,000 to 5,000 updates."""
     patience: int = 10
@@ -168,8 +174,9 @@ class SearchConfig:
     alpha: float = 1.0
     """The exponent a of the GNMT penalty."""
     max_length_ratio: float = 2.0
+    """A hypothesis has at most this times the source tokens, plus the offset below."""
     max_length_offset: int = 20
-    """A hypothesis has at most ratio * source tokens + offset tokens."""
+    """Tokens that a hypothesis may have beyond the ratio."""
     max_length: int | None = None
     """An absolute bound on the tokens of a hypothesis, on top of the relative one."""
 

@@ -25,6 +25,13 @@ class Notice(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StageStarted(Event):
+    """A part of the preparation begins, for example "reading the corpus"."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class PairDropped(Event):
     """A pair was left out of the corpus."""
 

@@ -6,19 +6,23 @@ plain lines, and no carriage returns.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mt.events import (
     BatchDone,
     CorpusRead,
     Event,
     Notice,
+    StageStarted,
     TrainingEnded,
     TrainingStarted,
     Validated,
@@ -70,10 +74,13 @@ class TrainingConsole:
         match event:
             case Notice():
                 self._line(("warning: " if event.is_warning else "") + event.text)
+            case StageStarted():
+                self._bar.update(self._task, description=event.name, total=None, visible=True)
             case CorpusRead():
                 self._line(describe_corpus(event))
             case TrainingStarted():
                 self._start = event
+                self._bar.update(self._task, description="training", total=1.0)
                 self._line(
                     f"{event.num_parameters:,} parameters, {event.updates_per_epoch:,} updates an "
                     f"epoch, on {event.device} in {event.precision}"
@@ -139,6 +146,21 @@ class TrainingConsole:
         )
         for source, hypothesis, reference in event.samples:
             self._line(f"    {source}\n  → {hypothesis}\n  = {reference}")
+
+
+@contextmanager
+def counted_lines(console: Console) -> Iterator[Callable[[int], None]]:
+    """Show how many lines are translated, on a terminal whose output goes elsewhere.
+
+    Gives a function to call with the number of lines just done.
+    """
+    if not console.is_terminal or sys.stdout.isatty():
+        yield lambda count: None
+        return
+    columns = (TextColumn("{task.completed:,.0f} lines translated"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda count: progress.advance(task, count)
 
 
 def describe_corpus(event: CorpusRead) -> str:

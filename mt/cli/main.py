@@ -82,4 +82,9 @@ def _status(arguments: list[str] | None) -> int:
         # The reader has had enough. Nothing may be flushed to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # The system's fault or the user's: a full disk, a folder that may not be written.
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"mt: error: {where}{error.strerror or error}", err=True)
+        return 1
     return status if isinstance(status, int) else 0

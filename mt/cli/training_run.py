@@ -110,7 +110,8 @@ def start_training(
             return _run(folder, config, tokenizers, device, machine, listener, resumed=False)
     except BaseException:
         # Nothing trained yet: leave no half-made folder behind.
-        if not list_checkpoints(folder / model_folder.TRAINING):
+        weights = folder / model_folder.WEIGHTS
+        if not weights.exists() and not list_checkpoints(folder / model_folder.TRAINING):
             if was_there:
                 for path in folder.iterdir():
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -274,7 +275,10 @@ def make_validator(
         return TranslationScores(
             scores={score.name: score.score for score in scores},
             signatures={score.name: score.signature for score in scores},
-            samples=tuple(zip(sources[::step], texts[::step], references[::step], strict=True)),
+            samples=tuple(
+                (sources[i], texts[i], references[i])
+                for i in range(0, len(sources), step)[:_NUM_SAMPLES]
+            ),
         )
 
     return validate

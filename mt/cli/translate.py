@@ -45,7 +45,7 @@ def command(**flags: Any) -> None:
     An empty line stays empty. Only LF ends a line. Translations alone go to standard output;
     with --n-best N each line read gives N lines, best first (empty ones when there are fewer).
     """
-    from mt.cli.console import stderr_console
+    from mt.cli.console import counted_lines, stderr_console
     from mt.events import Notice
     from mt.model.device import set_threads
     from mt.translate.translator import Translator
@@ -66,7 +66,7 @@ def command(**flags: Any) -> None:
         listener=listener,
     )
     num_at_limit = 0
-    with _output(flags["output"]) as out:
+    with _output(flags["output"]) as out, counted_lines(console) as count:
         for group in _line_groups(flags["files"], translator, listener):
             translations = translator.translate_window(group)
             num_at_limit += sum(each.hypotheses[0].hit_limit for each in translations)
@@ -76,6 +76,7 @@ def command(**flags: Any) -> None:
             )
             out.write(text.encode("utf-8"))
             out.flush()
+            count(len(group))
     if num_at_limit:
         listener(
             Notice(

@@ -42,7 +42,9 @@ class SinusoidalPositions(nn.Module):
         end = start + length
         if end > self.table.size(0):
             size = max(end, 2 * self.table.size(0))
-            self.table = sinusoids(size, self.d_model).to(self.table)
+            with torch.inference_mode(False):  # training may use what a search has grown
+                grown = sinusoids(size, self.d_model).to(self.table.dtype)
+                self.table = grown.to(self.table.device)
         return self.table[start:end]
 
 

@@ -17,7 +17,7 @@ from mt.corpus.cleaning import TOO_LONG, Tally, usable_pairs
 from mt.corpus.pair import Reader
 from mt.corpus.store import read_texts, write_texts, write_tokens
 from mt.errors import DataError
-from mt.events import CorpusRead, Listener, Notice, PairDropped
+from mt.events import CorpusRead, Listener, Notice, PairDropped, StageStarted
 from mt.text.normalise import is_blank, normalise
 from mt.text.tokenizer import train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
@@ -46,6 +46,7 @@ def _position(source: str) -> float:
 
 def store_texts(readers: Iterable[Reader], folder: Path, *, listener: Listener) -> Tally:
     """Read and clean a corpus into `folder`; raises DataError when nothing is left."""
+    listener(StageStarted(name="reading the corpus"))
     tally = Tally()
     pairs = usable_pairs(readers, is_blank=is_blank, tally=tally, listener=listener)
     if not write_texts(folder / TEXTS, pairs):
@@ -78,6 +79,7 @@ def train_tokenizers(
     size = config.tokenizer.vocab_size
     if size is None:
         raise ValueError("the vocabulary size must be settled before")
+    listener(StageStarted(name="training the tokenizer"))
     stride = -(-num_pairs // _TOKENIZER_PAIRS)
     if stride > 1:
         text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
@@ -128,6 +130,7 @@ def store_tokens(
                 tally.dropped[TOO_LONG] += too_long
             yield _only(left, fits), _only(right, fits)
 
+    listener(StageStarted(name="tokenising the corpus"))
     num_pairs = write_tokens(folder / TOKENS, blocks())
     listener(
         CorpusRead(

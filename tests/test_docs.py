@@ -1,0 +1,135 @@
+"""The documents are true: settings are those of the code, commands of the README run.
+
+`python -m tests.test_docs` writes docs/settings.md anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import itertools
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import mt.config
+from mt.cli.main import main
+from mt.config import Config
+from mt.presets import PRESETS, preset
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = ROOT / "docs" / "settings.md"
+STARTER = ROOT / "data" / "starter"
+
+
+def field_notes(name: str) -> dict[str, str]:
+    """The sentence under each field of a dataclass."""
+    tree = ast.parse(Path(mt.config.__file__).read_text("utf-8"))
+    (node,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+    notes: dict[str, str] = {}
+    for item, below in itertools.pairwise(node.body):
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+            assert isinstance(below, ast.Expr), f"{name}.{item.target.id} has no sentence"
+            assert isinstance(below.value, ast.Constant)
+            notes[item.target.id] = " ".join(str(below.value.value).split())
+    return notes
+
+
+def render_settings() -> str:
+    lines = [
+        "# Settings",
+        "",
+        "`--set section.key=value` sets one, `--config FILE.toml` many. Defaults are those of the",
+        "preset `tiny`; the other presets differ where the last table says so. This page is",
+        "written from `mt/config.py` by `python -m tests.test_docs`, and a test keeps it true.",
+    ]
+    for section in dataclasses.fields(Config):
+        value = getattr(Config(), section.name)
+        if not dataclasses.is_dataclass(value):
+            continue
+        notes = field_notes(type(value).__name__)
+        lines += ["", f"## [{section.name}]", "", "| key | default | |", "|---|---|---|"]
+        for item in dataclasses.fields(value):
+            default = getattr(value, item.name)
+            shown = "" if default is None else f"`{default}`".lower()
+            lines.append(f"| `{item.name}` | {shown} | {notes[item.name]} |")
+    lines += ["", "## Presets", "", f"| key | {' | '.join(PRESETS)} |", "|---" * 5 + "|"]
+    for section in dataclasses.fields(Config):
+        value = getattr(Config(), section.name)
+        if dataclasses.is_dataclass(value):
+            for item in dataclasses.fields(value):
+                row = [getattr(getattr(preset(p), section.name), item.name) for p in PRESETS]
+                if len(set(row)) > 1:
+                    cells = " | ".join(str(cell) for cell in row)
+                    lines.append(f"| `{section.name}.{item.name}` | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_every_setting_has_its_sentence() -> None:
+    assert SETTINGS.read_text("utf-8") == render_settings()
+
+
+def readme_commands() -> list[str]:
+    text = (ROOT / "README.md").read_text("utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+    return [line for block in blocks for line in block.split("\n") if line]
+
+
+def test_the_readme_shows_every_command() -> None:
+    shown = {shlex.split(command)[1] for command in readme_commands()}
+    assert shown == {"train", "translate", "eval"}
+
+
+def test_the_commands_of_the_readme_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each command runs as it stands, on a little text and with a budget of a few updates."""
+    import gzip
+
+    monkeypatch.chdir(tmp_path)
+    lines = {
+        (part, language): (STARTER / f"{part}.{language}").read_text("utf-8").split("\n")[:60]
+        for part in ("train", "dev", "test")
+        for language in ("de", "en")
+    }
+    for (part, language), text in lines.items():
+        count = 60 if part == "train" else 3
+        body = "".join(f"{line}\n" for line in text[:count]).encode()
+        (tmp_path / f"{part}.{language}").write_bytes(body)
+        (tmp_path / f"{part}.{language}.gz").write_bytes(gzip.compress(body))
+        shutil.copy(tmp_path / f"{part}.{language}", tmp_path / f"more.{language}")
+    both = zip(lines["train", "de"], lines["train", "en"], strict=True)
+    (tmp_path / "corpus.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in both), "utf-8")
+    small = ["--set", "model.d_model=16", "--set", "model.d_inner=16", "--set", "model.heads=2"]
+    for number, command in enumerate(readme_commands()):
+        words, _, redirected = command.partition(" > ")
+        words, _, given = words.partition(" < ")
+        arguments = shlex.split(words)[1:]
+        if arguments[0] == "train":
+            budget = "2" if "--resume" not in arguments else "3"
+            for flag in ("--minutes", "--epochs", "--updates"):
+                if flag in arguments:
+                    del arguments[arguments.index(flag) : arguments.index(flag) + 2]
+            if "--vocab-size" in arguments:
+                arguments[arguments.index("--vocab-size") + 1] = "400"
+            arguments += ["--updates", budget]
+            if "--resume" not in arguments:
+                arguments += [*small, "--set", "search.max_length=3"]
+        if given:
+            file = (tmp_path / given).open("rb")
+            monkeypatch.setattr(sys, "stdin", file)
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        assert caught.value.code == 0, (number, command)
+        if redirected:
+            (tmp_path / redirected).write_text(capfd.readouterr().out, "utf-8")
+        if given:
+            file.close()
+
+
+if __name__ == "__main__":
+    SETTINGS.write_text(render_settings(), "utf-8")
