@@ -12,6 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_UMASK = os.umask(0)  # it can only be read by setting it
+os.umask(_UMASK)
+
+
+def _settle(path: Path) -> None:
+    """Give a new file the permissions that any new file gets, and force it to the disk."""
+    path.chmod(0o666 & ~_UMASK)
+    _flush(path)
+
 
 def _flush(path: Path) -> None:
     """Force a file or folder to the disk (folders: where the system allows it)."""
@@ -31,7 +40,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
-        _flush(temporary)
+        _settle(temporary)
         os.replace(temporary, path)
         _flush(path.parent)
     finally:
@@ -47,7 +56,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         for file in temporary.iterdir():
-            _flush(file)
+            _settle(file)
         _flush(temporary)
         if path.exists():
             shutil.rmtree(path)

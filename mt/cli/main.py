@@ -1,7 +1,8 @@
 """`mt` itself: the commands, and the one place where errors become messages and exit codes.
 
 Exit codes: 0 done; 1 the data, files or model are at fault; 2 the command line is at fault;
-130 interrupted, 143 terminated. A bug keeps its traceback.
+130 interrupted, 143 terminated. A reader that closes the pipe is no error, and a bug keeps its
+traceback.
 """
 
 from __future__ import annotations
@@ -22,8 +23,19 @@ _COMMANDS = {
 }
 
 
+class _ReaderGoneError(Exception):
+    """Standard output was closed by whoever read it."""
+
+
 class _LazyGroup(click.Group):
     """A group that imports a command when it is asked for, and not to list it."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; click itself would turn a closed pipe into exit status 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order in which they are used."""
@@ -68,7 +80,6 @@ def main(arguments: list[str] | None = None) -> None:
 def _status(arguments: list[str] | None) -> int:
     try:
         status = cli.main(args=arguments, prog_name="mt", standalone_mode=False)
-        sys.stdout.flush()
     except MtError as error:
         click.echo(f"mt: error: {error}", err=True)
         return error.exit_code
@@ -78,7 +89,7 @@ def _status(arguments: list[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("mt: interrupted", err=True)
         return 130
-    except BrokenPipeError:
+    except _ReaderGoneError:
         # The reader has had enough. Nothing may be flushed to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

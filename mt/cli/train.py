@@ -64,7 +64,9 @@ def command(**flags: Any) -> int:
         fixed = ("output", "dev", "langs", "preset", "vocab_size", "config_file", "settings")
         given = [name for name in (*fixed, "batch_tokens", "seed") if flags[name]]
         if flags["corpus"] or given:
-            what = "CORPUS" if flags["corpus"] else "--" + given[0].replace("_", "-")
+            names = {"settings": "set", "config_file": "config"}
+            option = names.get(given[0], given[0]) if given else ""
+            what = "CORPUS" if flags["corpus"] else "--" + option.replace("_", "-")
             raise click.UsageError(
                 f"{what} cannot change when a run is resumed: --resume takes the budget "
                 "(--minutes, --epochs, --updates, --patience) and the machine alone"

@@ -96,7 +96,8 @@ def save_weights(folder: Path, model: EncoderDecoder) -> None:
         name: parameter.detach().cpu().contiguous() for name, parameter in model.named_parameters()
     }
     with replaced_file(folder / WEIGHTS) as temporary:
-        save_file(tensors, temporary, metadata={"format": "pt", "mt_version": __version__})
+        # One key of metadata only: several are written in a random order.
+        save_file(tensors, temporary, metadata={"format": "pt"})
 
 
 def build_model(config: Config, tokenizers: TokenizerPair) -> EncoderDecoder:
