@@ -67,7 +67,8 @@ class TrainingConsole:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
 
     def __call__(self, event: Event) -> None:
         """Show one event."""

@@ -17,7 +17,9 @@ from mt.errors import DataError
 @click.option("--hyp", type=click.Path(path_type=Path), help="Score this file instead.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--tokenize", help="sacreBLEU tokenizer of BLEU; else by the target language, or 13a."
+    "--tokenize",
+    type=click.Choice(["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200"]),
+    help="sacreBLEU tokenizer of BLEU; else by the target language, or 13a.",
 )
 @click.option("--lowercase", is_flag=True, help="Compare without case; the signatures show it.")
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
@@ -35,7 +37,7 @@ def command(**flags: Any) -> None:
     """
     from mt.cli.console import stderr_console
     from mt.corpus.formats.text import read_text_lines
-    from mt.evaluate.scores import corpus_scores, tokenizer_for
+    from mt.evaluate.scores import corpus_scores, looks_tokenised, tokenizer_for
 
     model, hyp, files = flags["model"], flags["hyp"], list(flags["files"])
     if (model is None) == (hyp is None):
@@ -59,6 +61,11 @@ def command(**flags: Any) -> None:
     num_empty = sum(1 for text in hypotheses if not text.strip())
     if num_empty:
         console.print(f"mt: warning: {num_empty} of {len(hypotheses)} hypotheses are empty")
+    if looks_tokenised(hypotheses):
+        console.print(
+            "mt: warning: most hypotheses end in a tokenised period (' .'), but BLEU wants "
+            "detokenised text; the score is that of the text as it stands"
+        )
     scores = corpus_scores(
         hypotheses,
         [read_text_lines(path) for path in references],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mt.atomic import write_text
 from mt.config import Config
+from mt.errors import ModelFolderError
 from mt.events import (
     BatchDone,
     CorpusRead,
@@ -66,8 +67,12 @@ class CardWriter:
 
     def __init__(self, folder: Path, config: Config) -> None:
         self._path = folder / model_folder.CARD
-        record = json.loads((folder / model_folder.TRAINING / "corpus.json").read_text("utf-8"))
-        self._facts = CardFacts(config=config, corpus=CorpusRead(**record))
+        summary = folder / model_folder.TRAINING / "corpus.json"
+        try:
+            corpus = CorpusRead(**json.loads(summary.read_text("utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise ModelFolderError(f"{summary} is missing or damaged") from error
+        self._facts = CardFacts(config=config, corpus=corpus)
 
     def __call__(self, event: Event) -> None:
         """Write the card anew when there is something new to say."""

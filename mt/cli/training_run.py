@@ -16,7 +16,7 @@ from mt.cli.signals import StopSignal
 from mt.config import Config, Precision
 from mt.config_file import Values
 from mt.corpus.formats import open_corpora
-from mt.corpus.formats.text import read_text_lines
+from mt.corpus.formats.text import CONVERT, read_text_lines
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, ModelFolderError
 from mt.evaluate.scores import corpus_scores, tokenizer_for
@@ -65,7 +65,10 @@ def start_training(
     # Bad combinations are refused before any file is read.
     draft = preset(preset_name or "tiny").with_values(overrides)
     opened = open_corpora(
-        corpus, languages=languages, keep_invalid=draft.corpus.invalid_utf8 == "drop"
+        corpus,
+        languages=languages,
+        keep_invalid=draft.corpus.invalid_utf8 == "drop",
+        hint=f"{CONVERT}, or pass --set corpus.invalid_utf8=drop to leave such pairs out",
     )
     console = stderr_console()
     was_there = folder.exists()
@@ -106,7 +109,6 @@ def resume_training(folder: Path, budget: Values, machine: Machine) -> int:
     if not list_checkpoints(training):
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
     config = config.with_values(budget)
-    model_folder.write_config(folder, config)
     tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
     device = choose_device(machine.device)
     set_threads(machine.threads)
@@ -153,15 +155,17 @@ def _run(
         listener=listener,
         should_stop=lambda: stop.received is not None,
     )
+    card = CardWriter(folder, config)
     if resumed:
         trainer.resume()
+        model_folder.write_config(folder, config)  # with the new budget
         reason = trainer.reason_to_end()
         if reason is not None:
             console(Notice(text=f"nothing left to do: {reason}"))
             return 0
     listeners += [
         MetricsFile(folder / model_folder.METRICS, resumed_update=trainer.progress.update),
-        CardWriter(folder, config),
+        card,
     ]
     stop.install()
     trainer.run()
@@ -178,6 +182,11 @@ def make_validator(
     """Translate the validation set as `mt translate` does and score it as `mt eval` does."""
     sources = read_text_lines(folder / "dev.source")
     references = read_text_lines(folder / "dev.target")
+    if len(sources) != len(references):
+        raise ModelFolderError(
+            f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
+            f"{len(references)}"
+        )
     translator = Translator(model, tokenizers, config)
     tokenize = tokenizer_for(config.target_language)
 

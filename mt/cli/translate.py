@@ -110,18 +110,20 @@ def _line_groups(
     from itertools import islice
 
     from mt.cli.standard_input import line_groups
-    from mt.corpus.formats.text import read_lines
+    from mt.corpus.formats.compressed import read_blocks
+    from mt.lines import split_lines
 
     paths = list(files)
-    if not paths:
-        number = 0
-        for group in line_groups(sys.stdin.fileno(), max_lines=translator.window):
-            yield [_decode(line, number + i, listener) for i, line in enumerate(group, start=1)]
-            number += len(group)
-        return
-    lines = (line for path in paths for line in read_lines(path) if line is not None)
-    while group_of_files := list(islice(lines, translator.window)):
-        yield group_of_files
+    groups: Iterable[list[bytes]]
+    if paths:
+        lines = (line for path in paths for line in split_lines(read_blocks(path)))
+        groups = iter(lambda: list(islice(lines, translator.window)), [])
+    else:
+        groups = line_groups(sys.stdin.fileno(), max_lines=translator.window)
+    number = 0
+    for group in groups:
+        yield [_decode(line, number + i, listener) for i, line in enumerate(group, start=1)]
+        number += len(group)
 
 
 def _decode(line: bytes, number: int, listener: Any) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt.atomic import replaced_file
+from mt.errors import ModelFolderError
 
 _BLOCK = 10_000  # pairs
 
@@ -46,9 +47,13 @@ def _write(path: Path, blocks: Iterable[tuple[list[Any], list[Any]]], *, of_text
 
 def _columns(path: Path) -> tuple[Any, Any]:
     from datasets import Dataset
+    from pyarrow import ArrowException
 
-    table = Dataset.from_file(str(path)).data
-    return table.column("source"), table.column("target")
+    try:
+        table = Dataset.from_file(str(path)).data
+        return table.column("source"), table.column("target")
+    except (ArrowException, OSError, KeyError, ValueError) as error:
+        raise ModelFolderError(f"{path} is missing or damaged: {type(error).__name__}") from error
 
 
 def write_texts(path: Path, pairs: Iterable[tuple[str, str]]) -> int:

@@ -10,7 +10,6 @@ from sacrebleu.metrics.chrf import CHRF
 
 from mt.errors import ConfigError, DataError
 
-TOKENIZERS = ("13a", "zh", "ja-mecab", "ko-mecab", "intl", "char", "none", "spm", "flores200")
 _OWN_TOKENIZER = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 
 
@@ -31,6 +30,11 @@ def tokenizer_for(language: str) -> str:
     """SacreBLEU's tokenizer for a target language code: its own where words are not spaced."""
     base = language.lower().replace("_", "-").split("-")[0]
     return _OWN_TOKENIZER.get(base, "13a")
+
+
+def looks_tokenised(hypotheses: Sequence[str]) -> bool:
+    """Whether most lines end in a full stop that stands alone, as in tokenised text."""
+    return 2 * sum(line.endswith(" .") for line in hypotheses) > len(hypotheses)
 
 
 def corpus_scores(
@@ -58,7 +62,8 @@ def corpus_scores(
     if not hypotheses:
         raise DataError("nothing to score: hypotheses and references are empty")
     try:
-        bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
+        # force: sacreBLEU would warn of tokenised text at every call; `looks_tokenised` is ours.
+        bleu = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
     except (RuntimeError, ImportError) as error:
         raise ConfigError(
             f"BLEU tokenizer {tokenize} is not installed",

@@ -102,7 +102,7 @@ def load_checkpoint(folder: Path, parts: Parts) -> None:
             )
         _restore(parts, tensors, record)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        raise ModelFolderError(f"{path} is damaged: {error!r}") from error
+        raise ModelFolderError(f"{path} is damaged ({type(error).__name__})") from error
 
 
 def _tensors(parts: Parts) -> dict[str, Tensor]:

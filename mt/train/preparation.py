@@ -22,7 +22,7 @@ from mt.text.normalise import is_blank, normalise
 from mt.text.tokenizer import train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 
-_TOKENIZER_PAIRS = 500_000  # more do not change the pieces, but would not fit in memory
+_TOKENIZER_PAIRS = 200_000  # more do not change the pieces, but would not fit in memory
 
 _T = TypeVar("_T")
 

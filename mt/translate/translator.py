@@ -17,6 +17,7 @@ from mt.model.device import choose_device, choose_search_dtype
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.beam import Symbols, beam_search
 from mt.search.hypothesis import Hypothesis
+from mt.text.normalise import is_blank
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
@@ -41,7 +42,7 @@ class TranslatedText:
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """The translations of one line, best first; a blank line has one, the empty text."""
+    """The translations of one line, best first, each text once; a blank line has one, ""."""
 
     source: str
     hypotheses: tuple[TranslatedText, ...]
@@ -134,14 +135,17 @@ class Translator:
         """
         first_line = self._num_lines + 1
         self._num_lines += len(lines)
-        sources = self._tokenizers.source.encode_batch(lines)
+        # A blank line, invisible marks included, stays blank and never reaches the model.
+        sources = self._tokenizers.source.encode_batch(
+            ["" if is_blank(line) else line for line in lines]
+        )
         for number, source in enumerate(sources, start=first_line):
             self._check_length(len(source), number)
         found: list[tuple[TranslatedText, ...]] = [_BLANK] * len(lines)
         for batch in self._batches(sources):
             hypotheses = self._search_batch([sources[i] for i in batch])
             for i, of_line in zip(batch, hypotheses, strict=True):
-                found[i] = tuple(self._to_text(hypothesis) for hypothesis in of_line)
+                found[i] = self._to_texts(of_line)
         return [
             Translation(source=line, hypotheses=of_line)
             for line, of_line in zip(lines, found, strict=True)
@@ -154,9 +158,16 @@ class Translator:
         start = 0
         while start < len(order):
             longest = len(sources[order[start]]) + 1
-            size = max(1, min(self._batch_size, budget // longest))
-            yield order[start : start + size]
-            start += size
+            end = start + 1
+            # Sources shorter than half the longest would be padding for the most part.
+            while (
+                end < min(len(order), start + self._batch_size)
+                and (end + 1 - start) * longest <= budget
+                and 2 * len(sources[order[end]]) >= longest - 1
+            ):
+                end += 1
+            yield order[start:end]
+            start = end
 
     def _search_batch(self, sources: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
         device = next(self.model.parameters()).device
@@ -171,13 +182,19 @@ class Translator:
                 config=self._search,
             )
 
-    def _to_text(self, hypothesis: Hypothesis) -> TranslatedText:
-        return TranslatedText(
-            text=self._tokenizers.target.decode(hypothesis.tokens),
-            score=hypothesis.score,
-            tokens=hypothesis.tokens,
-            hit_limit=hypothesis.hit_limit,
-        )
+    def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
+        """The texts of hypotheses; of those that read alike, the best alone."""
+        texts: dict[str, TranslatedText] = {}
+        for hypothesis in hypotheses:
+            text = self._tokenizers.target.decode(hypothesis.tokens)
+            if text not in texts:
+                texts[text] = TranslatedText(
+                    text=text,
+                    score=hypothesis.score,
+                    tokens=hypothesis.tokens,
+                    hit_limit=hypothesis.hit_limit,
+                )
+        return tuple(texts.values())
 
     def _check_length(self, num_tokens: int, line: int) -> None:
         longest = self.model.longest

@@ -12,6 +12,7 @@ from pathlib import Path
 from mt.corpus.formats.aligned import AlignedText
 from mt.corpus.formats.compressed import COMPRESSED_SUFFIXES
 from mt.corpus.formats.delimited import TabSeparated
+from mt.corpus.formats.text import CONVERT
 from mt.corpus.pair import Reader
 from mt.errors import ConfigError, DataError
 
@@ -28,12 +29,17 @@ class Corpora:
 
 
 def open_corpora(
-    paths: Sequence[str], *, languages: tuple[str, str] | None, keep_invalid: bool = False
+    paths: Sequence[str],
+    *,
+    languages: tuple[str, str] | None,
+    keep_invalid: bool = False,
+    hint: str = CONVERT,
 ) -> Corpora:
     """Find the form of each path; files of one language go in pairs, source first.
 
     With `languages` (source, target), two files whose suffixes name them are put in that order.
-    With `keep_invalid`, a side that is not UTF-8 is read as None and raises nothing.
+    With `keep_invalid`, a side that is not UTF-8 is read as None; else it raises DataError, with
+    `hint` for what to do.
 
     Raises ConfigError for a file left alone and for forms not supported, DataError for paths
     that do not exist.
@@ -53,13 +59,13 @@ def open_corpora(
                 hint="Give two aligned text files or tab-separated text",
             )
         if suffix == "tsv":
-            readers.append(TabSeparated(path, keep_invalid=keep_invalid))
+            readers.append(TabSeparated(path, keep_invalid=keep_invalid, hint=hint))
         elif waiting is None:
             waiting = path
         else:
             source, target = _ordered(waiting, path, languages)
             found = found or _languages_of(source, target)
-            readers.append(AlignedText(source, target, keep_invalid=keep_invalid))
+            readers.append(AlignedText(source, target, keep_invalid=keep_invalid, hint=hint))
             waiting = None
     if waiting is not None:
         raise ConfigError(

@@ -16,10 +16,11 @@ _NO_LINE = object()
 class AlignedText:
     """A pair of aligned text files."""
 
-    def __init__(self, source: Path, target: Path, *, keep_invalid: bool = False) -> None:
+    def __init__(self, source: Path, target: Path, *, keep_invalid: bool, hint: str) -> None:
         self._source = source
         self._target = target
         self._keep_invalid = keep_invalid
+        self._hint = hint
 
     @property
     def name(self) -> str:
@@ -28,8 +29,10 @@ class AlignedText:
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; at the end, raises DataError with both counts if they differ."""
-        source = read_lines(self._source, keep_invalid=self._keep_invalid)
-        target = read_lines(self._target, keep_invalid=self._keep_invalid)
+        source, target = (
+            read_lines(path, keep_invalid=self._keep_invalid, hint=self._hint)
+            for path in (self._source, self._target)
+        )
         origin = str(self._source)
         number = 0
         for number, (left, right) in enumerate(

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -17,7 +18,7 @@ from mt.errors import DataError
 COMPRESSED_SUFFIXES = frozenset({".gz", ".xz", ".zst", ".bz2"})
 
 _BLOCK = 1 << 16
-_DAMAGED = (EOFError, lzma.LZMAError, zstandard.ZstdError, gzip.BadGzipFile, OSError)
+_DAMAGED = (EOFError, lzma.LZMAError, zstandard.ZstdError, zlib.error, OSError)
 
 
 def _decompressed(file: io.BufferedReader) -> BinaryIO:

@@ -13,9 +13,10 @@ from mt.errors import DataError
 class TabSeparated:
     """A file with two columns."""
 
-    def __init__(self, path: Path, *, keep_invalid: bool = False) -> None:
+    def __init__(self, path: Path, *, keep_invalid: bool, hint: str) -> None:
         self._path = path
         self._keep_invalid = keep_invalid
+        self._hint = hint
 
     @property
     def name(self) -> str:
@@ -28,9 +29,8 @@ class TabSeparated:
         An empty line is a pair of blank sides.
         """
         origin = str(self._path)
-        for number, line in enumerate(
-            read_lines(self._path, keep_invalid=self._keep_invalid), start=1
-        ):
+        lines = read_lines(self._path, keep_invalid=self._keep_invalid, hint=self._hint)
+        for number, line in enumerate(lines, start=1):
             if line is None:
                 yield Pair(None, None, origin, number)
                 continue

@@ -9,11 +9,16 @@ from mt.corpus.formats.compressed import read_blocks
 from mt.errors import DataError
 from mt.lines import describe_invalid_utf8, split_lines
 
+CONVERT = "Convert the file to UTF-8 (iconv does that)"
 
-def read_lines(path: Path, *, keep_invalid: bool = False) -> Iterator[str | None]:
+
+def read_lines(
+    path: Path, *, keep_invalid: bool = False, hint: str = CONVERT
+) -> Iterator[str | None]:
     """Read the lines of `path` without their ends.
 
-    A line that is not UTF-8 raises DataError with file and line; with `keep_invalid` it is None.
+    A line that is not UTF-8 raises DataError with file and line and the `hint` what to do; with
+    `keep_invalid` it is None.
     """
     for number, line in enumerate(split_lines(read_blocks(path)), start=1):
         try:
@@ -22,8 +27,7 @@ def read_lines(path: Path, *, keep_invalid: bool = False) -> Iterator[str | None
             if not keep_invalid:
                 raise DataError(
                     f"{path}:{number}: {describe_invalid_utf8(line)}",
-                    hint="Convert the file to UTF-8 (iconv does that), or pass "
-                    "--set corpus.invalid_utf8=drop to leave such pairs out",
+                    hint=hint,
                 ) from None
             yield None
 
