@@ -46,6 +46,16 @@ def parse_languages(text: str | None) -> tuple[str, str] | None:
     raise click.UsageError(f"--langs {text!r} is not of the form SOURCE-TARGET, for example de-en")
 
 
+def parse_columns(text: str | None) -> tuple[str, str] | None:
+    """Read `--columns SOURCE,TARGET`."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
+        raise click.UsageError(f"--columns {text!r} is not of the form SOURCE,TARGET")
+    return parts[0], parts[1]
+
+
 def merge(*layers: Values) -> Values:
     """Settings of all layers; later ones win."""
     merged: Values = {}

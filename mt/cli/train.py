@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from mt.cli.options import device_options, from_assignments, from_flags, merge, parse_languages
+from mt.cli.options import (
+    device_options,
+    from_assignments,
+    from_flags,
+    merge,
+    parse_columns,
+    parse_languages,
+)
 from mt.presets import PRESETS
 
 
@@ -18,6 +25,7 @@ from mt.presets import PRESETS
     "--dev", multiple=True, help="Validation set, as two --dev or one .tsv; else held out."
 )
 @click.option("--langs", metavar="S-T", help="Languages, for example de-en; else by suffixes.")
+@click.option("--columns", metavar="S,T", help="Columns or keys of the sides: names or numbers.")
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Model size; else by the corpus.")
 @click.option("--vocab-size", type=click.IntRange(min=1), help="Pieces; else by the corpus.")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time budget.")
@@ -35,13 +43,15 @@ from mt.presets import PRESETS
 def command(**flags: Any) -> int:
     """Train a translation model on CORPUS.
 
-    CORPUS is two aligned text files, source first, or a tab-separated .tsv; several may follow.
-    Each may be compressed (.gz .xz .zst .bz2). Without --preset and --vocab-size both follow
+    CORPUS is two aligned text files, source first, or a file of both sides (.tsv .csv .jsonl .tmx
+    .po .xliff .parquet), or hf:NAME[:CONFIG][@SPLIT]; any mixture of them. Each may be compressed
+    (.gz .xz .zst .bz2). Without --preset and --vocab-size both follow
     from the number of pairs; without --dev a validation set is held out. Training ends by
     --minutes, --epochs or --updates, or when the validation score stops rising.
 
     \b
     mt train train.de train.en -o checkpoints/de-en
+    mt train memory.tmx more.de more.en --langs de-en -o checkpoints/de-en
     mt train train.de.gz train.en.gz --dev dev.de --dev dev.en -o checkpoints/de-en --minutes 30
     mt train --resume checkpoints/de-en --minutes 60
     """
@@ -61,7 +71,16 @@ def command(**flags: Any) -> int:
         device=flags["device"], precision=flags["precision"], threads=flags["threads"]
     )
     if flags["resume"] is not None:
-        fixed = ("output", "dev", "langs", "preset", "vocab_size", "config_file", "settings")
+        fixed = (
+            "output",
+            "dev",
+            "langs",
+            "columns",
+            "preset",
+            "vocab_size",
+            "config_file",
+            "settings",
+        )
         given = [name for name in (*fixed, "batch_tokens", "seed") if flags[name]]
         if flags["corpus"] or given:
             names = {"settings": "set", "config_file": "config"}
@@ -87,6 +106,7 @@ def command(**flags: Any) -> int:
         corpus=flags["corpus"],
         dev=flags["dev"],
         languages=parse_languages(flags["langs"]),
+        columns=parse_columns(flags["columns"]),
         preset_name=flags["preset"],
         overrides=overrides,
         folder=flags["output"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from mt.cli.signals import StopSignal
 from mt.config import Config, Precision
 from mt.config_file import Values
 from mt.corpus.formats import open_corpora
+from mt.corpus.formats.options import ReadingOptions
 from mt.corpus.formats.text import CONVERT, read_text_lines
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, ModelFolderError
@@ -49,6 +51,7 @@ def start_training(
     corpus: Sequence[str],
     dev: Sequence[str],
     languages: tuple[str, str] | None,
+    columns: tuple[str, str] | None,
     preset_name: str | None,
     overrides: Values,
     folder: Path,
@@ -64,11 +67,14 @@ def start_training(
     set_threads(machine.threads)
     # Bad combinations are refused before any file is read.
     draft = preset(preset_name or "tiny").with_values(overrides)
+    reading = ReadingOptions(languages=languages, columns=columns)
     opened = open_corpora(
         corpus,
-        languages=languages,
-        keep_invalid=draft.corpus.invalid_utf8 == "drop",
-        hint=f"{CONVERT}, or pass --set corpus.invalid_utf8=drop to leave such pairs out",
+        dataclasses.replace(
+            reading,
+            keep_invalid=draft.corpus.invalid_utf8 == "drop",
+            hint=f"{CONVERT}, or pass --set corpus.invalid_utf8=drop to leave such pairs out",
+        ),
     )
     console = stderr_console()
     was_there = folder.exists()
@@ -77,7 +83,7 @@ def start_training(
         with TrainingConsole(console, max_epochs=draft.training.max_epochs) as listener:
             dev_pairs = None
             if dev:
-                dev_readers = open_corpora(dev, languages=languages).readers
+                dev_readers = open_corpora(dev, reading).readers
                 dev_pairs = preparation.read_dev(dev_readers, listener=listener)
             config, tokenizers = fill_folder(
                 folder,

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from mt.corpus.pair import Pair, Reader
+from mt.corpus.pair import Reader
 from mt.events import Listener, PairDropped
 
-INVALID = "not UTF-8"
 BLANK = "blank side"
 TOO_LONG = "too long"
 
@@ -34,18 +33,11 @@ def usable_pairs(
     for reader in readers:
         for pair in reader:
             tally.num_read += 1
-            reason = _reason(pair, is_blank)
-            if reason is None:
-                assert pair.source is not None and pair.target is not None
+            reason = pair.fault
+            if not reason and (is_blank(pair.source) or is_blank(pair.target)):
+                reason = BLANK
+            if not reason:
                 yield pair.source, pair.target
             else:
                 tally.dropped[reason] += 1
                 listener(PairDropped(origin=pair.origin, line=pair.line, reason=reason))
-
-
-def _reason(pair: Pair, is_blank: Callable[[str], bool]) -> str | None:
-    if pair.source is None or pair.target is None:
-        return INVALID
-    if is_blank(pair.source) or is_blank(pair.target):
-        return BLANK
-    return None

@@ -7,17 +7,21 @@ from typing import NamedTuple, Protocol
 
 
 class Pair(NamedTuple):
-    """One pair as read: raw text, no normalisation yet.
+    """One pair as read: raw text on one line a side, no normalisation yet."""
 
-    A side that is not UTF-8 is None, which the reader lets through only when it was asked to.
-    """
-
-    source: str | None
-    target: str | None
+    source: str
+    target: str
     origin: str
     """The file it comes from."""
     line: int
-    """Its line there, from 1."""
+    """Its line there, from 1 (its row, where a form has no lines)."""
+    fault: str = ""
+    """Why the reader itself rules it out: a side that is missing or not UTF-8, a fuzzy entry."""
+
+
+INVALID = "not UTF-8"
+NO_SOURCE = "no source"
+NO_TARGET = "no target"
 
 
 class Reader(Protocol):
@@ -26,6 +30,11 @@ class Reader(Protocol):
     @property
     def name(self) -> str:
         """What to call it in messages."""
+        ...
+
+    @property
+    def languages(self) -> tuple[str, str] | None:
+        """The codes of source and target that the form tells, if it does."""
         ...
 
     def __iter__(self) -> Iterator[Pair]:

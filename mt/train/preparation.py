@@ -169,7 +169,10 @@ def read_dev(readers: Iterable[Reader], *, listener: Listener) -> tuple[list[str
     num_blank = 0
     for reader in readers:
         for pair in reader:
-            assert pair.source is not None and pair.target is not None
+            if pair.fault:
+                text = f"{pair.origin}:{pair.line}: left out of the validation set: {pair.fault}"
+                listener(Notice(text=text, is_warning=True))
+                continue
             sources.append(pair.source)
             targets.append(pair.target)
             if is_blank(pair.source) or is_blank(pair.target):

@@ -60,15 +60,15 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def read_pairs(*paths: Path) -> list[tuple[str | None, str | None]]:
+def read_pairs(*paths: Path) -> list[tuple[str, str]]:
     """All pairs of a corpus as its readers give them."""
-    readers = open_corpora([str(path) for path in paths], languages=None).readers
+    readers = open_corpora([str(path) for path in paths]).readers
     return [(pair.source, pair.target) for reader in readers for pair in reader]
 
 
 def cleaned(files: Files, folder: Path) -> tuple[Tally, list[Pair]]:
     """The tally of a corpus and the pairs that cleaning left."""
-    readers = open_corpora(files.arguments, languages=None).readers
+    readers = open_corpora(files.arguments).readers
     tally = store_texts(readers, folder, listener=ignore)
     blocks = read_texts(folder / TEXTS)
     return tally, [pair for block in blocks for pair in zip(*block, strict=True)]
@@ -508,7 +508,7 @@ def test_pair_of_just_the_greatest_length_is_kept(
         too_long if longer_side in (side, "both") else fits for side in ("source", "target")
     )
     files = write_files(tmp_path, "x", [(fits, fits), (source, target)] * 5)
-    readers = open_corpora(files.arguments, languages=None).readers
+    readers = open_corpora(files.arguments).readers
     tally = store_texts(readers, tmp_path, listener=ignore)
     events: list[Event] = []
     num_pairs = store_tokens(

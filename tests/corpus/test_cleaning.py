@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt.corpus.cleaning import BLANK, INVALID, Tally, usable_pairs
-from mt.corpus.pair import Pair
+from mt.corpus.cleaning import BLANK, Tally, usable_pairs
+from mt.corpus.pair import INVALID, Pair
 from mt.events import Event, PairDropped
 from mt.text.normalise import is_blank
 
@@ -17,10 +17,14 @@ class ListReader:
     def __init__(self, pairs: list[tuple[str | None, str | None]]) -> None:
         self.pairs = pairs
         self.name = "list"
+        self.languages = None
 
     def __iter__(self) -> Iterator[Pair]:
         for number, (source, target) in enumerate(self.pairs, start=1):
-            yield Pair(source, target, "list", number)
+            if source is None or target is None:
+                yield Pair("", "", "list", number, INVALID)
+            else:
+                yield Pair(source, target, "list", number)
 
 
 def clean(

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from mt.corpus.formats import language_suffix, open_corpora
+from mt.corpus.formats import open_corpora
+from mt.corpus.formats.options import ReadingOptions
+from mt.corpus.formats.text import language_suffix
 from mt.errors import ConfigError, DataError
 
 Write = Callable[[str, bytes], str]
@@ -27,8 +29,8 @@ def write(tmp_path: Path) -> Write:
     return write_file
 
 
-def pairs_of(*paths: str) -> list[tuple[str | None, str | None]]:
-    opened = open_corpora(paths, languages=None)
+def pairs_of(*paths: str) -> list[tuple[str, str]]:
+    opened = open_corpora(paths)
     return [(pair.source, pair.target) for reader in opened.readers for pair in reader]
 
 
@@ -74,8 +76,12 @@ def test_a_byte_that_is_not_utf8_is_named_with_file_and_line(write: Write) -> No
     paths = write("a.de", b"a\nb\nnor\xe9a\n"), write("a.en", b"a\nb\nc\n")
     with pytest.raises(DataError, match=r"a\.de:3: byte 0xe9 at position 4 is not UTF-8"):
         pairs_of(*paths)
-    (reader,) = open_corpora(paths, languages=None, keep_invalid=True).readers
-    assert [pair.source for pair in reader] == ["a", "b", None]
+    (reader,) = open_corpora(paths, ReadingOptions(keep_invalid=True)).readers
+    assert [(pair.source, pair.fault) for pair in reader] == [
+        ("a", ""),
+        ("b", ""),
+        ("", "not UTF-8"),
+    ]
 
 
 def test_tab_separated_text_has_no_quotes_and_no_missing_values(write: Write) -> None:
@@ -98,9 +104,9 @@ def test_another_number_of_columns_is_named(write: Write, row: str, count: str) 
 
 def test_languages_come_from_suffixes_or_from_the_user(write: Write) -> None:
     german, english = write("train.de.gz", b""), write("train.en", b"")
-    opened = open_corpora([german, english], languages=None)
+    opened = open_corpora([german, english])
     assert (opened.source_language, opened.target_language) == ("de", "en")
-    turned = open_corpora([german, english], languages=("en", "de"))
+    turned = open_corpora([german, english], ReadingOptions(languages=("en", "de")))
     assert (turned.source_language, turned.target_language) == ("en", "de")
     assert turned.readers[0].name == f"{english} + {german}"
     assert language_suffix(Path("x/train.DE.zst")) == "de"
@@ -121,10 +127,10 @@ def test_paths_are_no_patterns(write: Write) -> None:
 def test_what_cannot_be_read_is_refused_at_once(write: Write, tmp_path: Path) -> None:
     one = write("a.de", b"x\n")
     with pytest.raises(ConfigError, match="has no partner"):
-        open_corpora([one], languages=None)
+        open_corpora([one])
     with pytest.raises(DataError, match="does not exist"):
-        open_corpora([one, str(tmp_path / "b.en")], languages=None)
+        open_corpora([one, str(tmp_path / "b.en")])
     with pytest.raises(DataError, match="is a folder"):
-        open_corpora([one, str(tmp_path)], languages=None)
-    with pytest.raises(ConfigError, match="TMX is not supported"):
-        open_corpora([write("m.tmx", b"<tmx/>")], languages=None)
+        open_corpora([one, str(tmp_path)])
+    with pytest.raises(ConfigError, match=r"XLSX is not supported\. Give .*\.tmx"):
+        open_corpora([write("m.xlsx", b"PK")])

@@ -9,7 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mt.model.attention import MultiHeadAttention, scaled_dot_product
+from mt.model.attention import (
+    MultiHeadAttention,
+    fused_scaled_dot_product,
+    scaled_dot_product,
+)
+from mt.model.dropout import Dropout
 from mt.model.encoder_decoder import causal_bias, padding_bias
 
 RTOL = 1e-10
@@ -33,6 +38,15 @@ def test_scaled_dot_product_equals_torchs(has_mask: bool) -> None:
     ours = scaled_dot_product(query, key, value, bias)
     theirs = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
     torch.testing.assert_close(ours, theirs, rtol=RTOL, atol=1e-12)
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_the_fused_path_of_gpus_equals_the_plain_one(has_bias: bool) -> None:
+    query, key, value = draw(2, 3, 5, 8), draw(2, 3, 5, 8), draw(2, 3, 5, 8)
+    bias = causal_bias(5, device=query.device) if has_bias else None
+    fused = fused_scaled_dot_product(query, key, value, bias, Dropout(0.5).eval())
+    plain = scaled_dot_product(query, key, value, bias)
+    torch.testing.assert_close(fused, plain, rtol=RTOL, atol=1e-12)
 
 
 def test_scaled_dot_product_equals_the_formula_term_by_term() -> None:

@@ -5,89 +5,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mt.corpus.formats.aligned import AlignedText
-from mt.corpus.formats.compressed import COMPRESSED_SUFFIXES
-from mt.corpus.formats.delimited import TabSeparated
-from mt.corpus.formats.text import CONVERT
+from mt.corpus.formats.columnar import HubDataset, Parquet
+from mt.corpus.formats.delimited import CommaSeparated, TabSeparated
+from mt.corpus.formats.json_lines import JsonLines
+from mt.corpus.formats.options import ReadingOptions
+from mt.corpus.formats.po import Po
+from mt.corpus.formats.text import language_suffix
+from mt.corpus.formats.tmx import Tmx
+from mt.corpus.formats.xliff import Xliff
 from mt.corpus.pair import Reader
 from mt.errors import ConfigError, DataError
 
-_UNSUPPORTED = {".tmx", ".po", ".xlf", ".xliff", ".csv", ".json", ".jsonl", ".parquet", ".xlsx"}
+_FORMS: dict[str, Callable[[Path, ReadingOptions], Reader]] = {
+    "tsv": TabSeparated,
+    "csv": CommaSeparated,
+    "jsonl": JsonLines,
+    "ndjson": JsonLines,
+    "json": JsonLines,
+    "parquet": Parquet,
+    "tmx": Tmx,
+    "xlf": Xliff,
+    "xliff": Xliff,
+    "sdlxliff": Xliff,
+    "mxliff": Xliff,
+    "mqxliff": Xliff,
+    "po": Po,
+}
+"""Forms that hold both sides in one file, by suffix; any other file is one side as text."""
+
+_NOT_TEXT = {"xlsx", "xls", "ods", "docx", "odt", "pdf", "zip", "tar", "tbx", "html", "xml"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Corpora:
-    """The readers of one command and the languages that the file names or --langs gave."""
+    """The readers of one command and the languages that the user or the files gave."""
 
     readers: tuple[Reader, ...]
     source_language: str
     target_language: str
 
 
-def open_corpora(
-    paths: Sequence[str],
-    *,
-    languages: tuple[str, str] | None,
-    keep_invalid: bool = False,
-    hint: str = CONVERT,
-) -> Corpora:
+def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) -> Corpora:
     """Find the form of each path; files of one language go in pairs, source first.
 
-    With `languages` (source, target), two files whose suffixes name them are put in that order.
-    With `keep_invalid`, a side that is not UTF-8 is read as None; else it raises DataError, with
-    `hint` for what to do.
+    With `options.languages`, two files whose suffixes name them are put in that order.
 
     Raises ConfigError for a file left alone and for forms not supported, DataError for paths
     that do not exist.
     """
+    options = options or ReadingOptions()
     readers: list[Reader] = []
     waiting: Path | None = None
-    found = languages
-    for path in map(Path, paths):
-        if not path.exists():
-            raise DataError(f"{path} does not exist")
-        if path.is_dir():
-            raise DataError(f"{path} is a folder, not a file of text")
-        suffix = language_suffix(path)
-        if f".{suffix}" in _UNSUPPORTED:
-            raise ConfigError(
-                f"{path}: {suffix.upper()} is not supported",
-                hint="Give two aligned text files or tab-separated text",
-            )
-        if suffix == "tsv":
-            readers.append(TabSeparated(path, keep_invalid=keep_invalid, hint=hint))
+    for name in paths:
+        if name.startswith("hf:"):
+            readers.append(HubDataset(name, options))
+            continue
+        path = _checked(Path(name))
+        form = _FORMS.get(language_suffix(path))
+        if form is not None:
+            readers.append(form(path, options))
         elif waiting is None:
             waiting = path
         else:
-            source, target = _ordered(waiting, path, languages)
-            found = found or _languages_of(source, target)
-            readers.append(AlignedText(source, target, keep_invalid=keep_invalid, hint=hint))
+            readers.append(AlignedText(*_ordered(waiting, path, options.languages), options))
             waiting = None
     if waiting is not None:
         raise ConfigError(
             f"{waiting} has no partner",
             hint="Files of one language go in pairs, source first: train.de train.en "
-            "(a file with both columns ends in .tsv)",
+            f"(both sides in one file: {', '.join(f'.{suffix}' for suffix in _FORMS)})",
         )
-    source_language, target_language = found or ("", "")
-    return Corpora(
-        readers=tuple(readers), source_language=source_language, target_language=target_language
-    )
+    found = options.languages
+    for reader in readers:
+        found = found or reader.languages
+    source, target = found or ("", "")
+    return Corpora(readers=tuple(readers), source_language=source, target_language=target)
 
 
-def language_suffix(path: Path) -> str:
-    """The last suffix that names no compression, without its dot: train.de.gz -> de."""
-    suffixes = [s for s in path.suffixes if s.lower() not in COMPRESSED_SUFFIXES]
-    return suffixes[-1][1:].lower() if suffixes else ""
-
-
-def _languages_of(source: Path, target: Path) -> tuple[str, str] | None:
-    pair = language_suffix(source), language_suffix(target)
-    return pair if all(pair) and pair[0] != pair[1] else None
+def _checked(path: Path) -> Path:
+    """The path, if it can be a corpus."""
+    if not path.exists():
+        raise DataError(f"{path} does not exist")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder, not a file of text", hint=f"Perhaps hf:{path}")
+    if language_suffix(path) in _NOT_TEXT:
+        raise ConfigError(
+            f"{path}: {language_suffix(path).upper()} is not supported",
+            hint="Give aligned text files, or one of "
+            f"{', '.join(f'.{suffix}' for suffix in _FORMS)}",
+        )
+    return path
 
 
 def _ordered(first: Path, second: Path, languages: tuple[str, str] | None) -> tuple[Path, Path]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from mt.corpus.formats.text import read_lines
-from mt.corpus.pair import Pair
+from mt.corpus.formats.options import ReadingOptions
+from mt.corpus.formats.text import language_suffix, read_lines
+from mt.corpus.pair import INVALID, Pair
 from mt.errors import DataError
 
 _NO_LINE = object()
@@ -16,25 +17,29 @@ _NO_LINE = object()
 class AlignedText:
     """A pair of aligned text files."""
 
-    def __init__(self, source: Path, target: Path, *, keep_invalid: bool, hint: str) -> None:
+    def __init__(self, source: Path, target: Path, options: ReadingOptions) -> None:
         self._source = source
         self._target = target
-        self._keep_invalid = keep_invalid
-        self._hint = hint
+        self._options = options
 
     @property
     def name(self) -> str:
         """Both file names."""
         return f"{self._source} + {self._target}"
 
+    @property
+    def languages(self) -> tuple[str, str] | None:
+        """The suffixes of the files, where they differ."""
+        source, target = language_suffix(self._source), language_suffix(self._target)
+        return (source, target) if source and target and source != target else None
+
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; at the end, raises DataError with both counts if they differ."""
         source, target = (
-            read_lines(path, keep_invalid=self._keep_invalid, hint=self._hint)
+            read_lines(path, keep_invalid=self._options.keep_invalid, hint=self._options.hint)
             for path in (self._source, self._target)
         )
         origin = str(self._source)
-        number = 0
         for number, (left, right) in enumerate(
             zip_longest(source, target, fillvalue=_NO_LINE), start=1
         ):
@@ -47,4 +52,7 @@ class AlignedText:
                     f"{self._target} has {counts[1]} lines",
                     hint="Line n of one file must translate line n of the other",
                 )
-            yield Pair(left, right, origin, number)  # type: ignore[arg-type]
+            if isinstance(left, str) and isinstance(right, str):
+                yield Pair(left, right, origin, number)
+            else:
+                yield Pair("", "", origin, number, INVALID)

@@ -1,44 +1,143 @@
-"""Tab-separated text: source, tab, target. No quoting, no escapes; every field is text."""
+"""Tab-separated and comma-separated text: every field is text, "null" and 007 too."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from mt.corpus.formats.options import (
+    ReadingOptions,
+    named_columns,
+    no_such_columns,
+    numbered_columns,
+    on_one_line,
+)
 from mt.corpus.formats.text import read_lines
-from mt.corpus.pair import Pair
+from mt.corpus.pair import INVALID, Pair
 from mt.errors import DataError
 
 
 class TabSeparated:
-    """A file with two columns."""
+    """Fields with a tab between; a quote is a character like others, and there are no escapes.
 
-    def __init__(self, path: Path, *, keep_invalid: bool, hint: str) -> None:
+    Two columns, source and target, unless columns are asked for. The first row is a header when
+    it names the columns or languages that were asked for.
+    """
+
+    def __init__(self, path: Path, options: ReadingOptions) -> None:
         self._path = path
-        self._keep_invalid = keep_invalid
-        self._hint = hint
+        self._options = options
 
     @property
     def name(self) -> str:
         """The file name."""
         return str(self._path)
 
+    @property
+    def languages(self) -> tuple[str, str] | None:
+        """Unknown."""
+        return None
+
     def __iter__(self) -> Iterator[Pair]:
-        """Read the pairs; raises DataError at a line with another number of columns than two.
+        """Read the pairs; raises DataError at a row with too few columns, or too many.
 
         An empty line is a pair of blank sides.
         """
+        options = self._options
         origin = str(self._path)
-        lines = read_lines(self._path, keep_invalid=self._keep_invalid, hint=self._hint)
+        places = numbered_columns(options)
+        width = 2 if options.columns is None else None
+        lines = read_lines(self._path, keep_invalid=options.keep_invalid, hint=options.hint)
         for number, line in enumerate(lines, start=1):
             if line is None:
-                yield Pair(None, None, origin, number)
+                yield Pair("", "", origin, number, INVALID)
                 continue
-            columns = line.split("\t") if line else ["", ""]
-            if len(columns) != 2:
-                noun = "column" if len(columns) == 1 else "columns"
-                raise DataError(
-                    f"{self._path}:{number}: {len(columns)} {noun}, but source and target make 2",
-                    hint="Each line holds source, one tab, target",
-                )
-            yield Pair(columns[0], columns[1], origin, number)
+            row = line.split("\t") if line else ["", ""]
+            if number == 1 and places is None:
+                places = _header(row, options)
+                if places is not None:
+                    width = len(row)
+                    continue
+                if options.columns is not None:
+                    raise no_such_columns(f"{origin}:1", row, options)
+            yield _pair(row if line else None, places or (0, 1), width, origin, number)
+
+
+def _header(row: list[str], options: ReadingOptions) -> tuple[int, int] | None:
+    """The columns that a first row names, when it is a header and not text."""
+    if options.columns is None and options.languages is None:
+        return None
+    found = named_columns(row, options)
+    if found is None or options.columns is not None:
+        return found
+    # A language code alone in its cell; a sentence could hardly be one in both columns.
+    short = all(len(row[place]) <= 12 and " " not in row[place] for place in found)
+    return found if short else None
+
+
+def _pair(
+    row: list[str] | None, places: tuple[int, int], width: int | None, origin: str, line: int
+) -> Pair:
+    if row is None:
+        return Pair("", "", origin, line)
+    wrong = len(row) <= max(places) if width is None else len(row) != width
+    if wrong:
+        noun = "column" if len(row) == 1 else "columns"
+        needed = f"at least {max(places) + 1}" if width is None else str(width)
+        raise DataError(
+            f"{origin}:{line}: {len(row)} {noun}, but there must be {needed}",
+            hint="Each line holds source, one tab, target; or choose with --columns",
+        )
+    return Pair(on_one_line(row[places[0]]), on_one_line(row[places[1]]), origin, line)
+
+
+class CommaSeparated:
+    """CSV with double quotes (RFC 4180); a quoted field may hold line ends.
+
+    The first row is a header when it names the columns or languages asked for, or source and
+    target; without one there must be two columns.
+    """
+
+    def __init__(self, path: Path, options: ReadingOptions) -> None:
+        self._path = path
+        self._options = options
+
+    @property
+    def name(self) -> str:
+        """The file name."""
+        return str(self._path)
+
+    @property
+    def languages(self) -> tuple[str, str] | None:
+        """Unknown."""
+        return None
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Read the pairs; raises DataError where quotes or columns are broken."""
+        options = self._options
+        origin = str(self._path)
+        lines = (f"{line}\n" for line in read_lines(self._path, hint=options.hint))
+        rows = csv.reader(lines, strict=True)
+        places = numbered_columns(options)
+        width = None
+        is_first = True
+        start = 1
+        try:
+            for row in rows:
+                line, start = start, rows.line_num + 1
+                if is_first:
+                    is_first = False
+                    width = len(row)
+                    if places is None:
+                        places = named_columns(row, options)
+                        if places is not None:
+                            continue
+                        if len(row) != 2 or options.columns is not None:
+                            raise no_such_columns(f"{origin}:{line}", row, options)
+                yield _pair(row or None, places or (0, 1), width, origin, line)
+        except csv.Error as error:
+            raise DataError(
+                f"{origin}:{rows.line_num}: broken CSV: {error}",
+                hint="A quote inside a quoted field is written twice",
+            ) from error

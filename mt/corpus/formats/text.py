@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from mt.corpus.formats.compressed import read_blocks
+from mt.corpus.formats.compressed import COMPRESSED_SUFFIXES, read_blocks
 from mt.errors import DataError
 from mt.lines import describe_invalid_utf8, split_lines
 
@@ -35,3 +35,9 @@ def read_lines(
 def read_text_lines(path: Path) -> list[str]:
     """All lines of `path`; raises DataError where one is not UTF-8."""
     return [line for line in read_lines(path) if line is not None]
+
+
+def language_suffix(path: Path) -> str:
+    """The last suffix that names no compression, without its dot: train.de.gz -> de."""
+    suffixes = [s for s in path.suffixes if s.lower() not in COMPRESSED_SUFFIXES]
+    return suffixes[-1][1:].lower() if suffixes else ""

@@ -1,0 +1,88 @@
+"""PO catalogues of gettext: the only room that imports polib."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polib
+
+from mt.corpus.formats.compressed import read_blocks
+from mt.corpus.formats.options import ReadingOptions, on_one_line
+from mt.corpus.pair import NO_TARGET, Pair
+from mt.errors import DataError
+
+FUZZY = "fuzzy entry"
+OBSOLETE = "obsolete entry"
+
+
+class Po:
+    """A catalogue: msgid is the source, msgstr the target, the plural forms are pairs too."""
+
+    def __init__(self, path: Path, options: ReadingOptions) -> None:
+        self._path = path
+
+    @property
+    def name(self) -> str:
+        """The file name."""
+        return str(self._path)
+
+    @property
+    def languages(self) -> tuple[str, str] | None:
+        """Unknown: a catalogue names its target at most."""
+        return None
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Read the pairs; fuzzy, obsolete and untranslated entries are pairs with a fault.
+
+        Raises DataError, with the line, where the syntax is broken.
+        """
+        origin = str(self._path)
+        try:
+            catalogue = polib.pofile(_decoded(self._path))
+        except OSError as error:  # polib's way to report a syntax error
+            line = re.search(r"line (\d+)", str(error))
+            where = f"{origin}:{line[1]}" if line else origin
+            raise DataError(f"{where}: broken PO syntax") from error
+        for entry in catalogue:
+            fault = OBSOLETE if entry.obsolete else FUZZY if "fuzzy" in entry.flags else ""
+            for source, target in _forms(entry):
+                missing = "" if target.strip() else NO_TARGET
+                sides = on_one_line(source), on_one_line(target)
+                yield Pair(*sides, origin, int(entry.linenum or 1), fault or missing)
+
+
+def _forms(entry: polib.POEntry) -> Iterator[tuple[str, str]]:
+    """Source and target of an entry: the singular, then each plural form."""
+    if not entry.msgid_plural:
+        yield entry.msgid, entry.msgstr
+        return
+    forms = [text for _, text in sorted(entry.msgstr_plural.items())]
+    if len(forms) == 1:
+        yield entry.msgid_plural, forms[0]
+        return
+    yield entry.msgid, forms[0]
+    for form in forms[1:]:
+        yield entry.msgid_plural, form
+
+
+def _decoded(path: Path) -> str:
+    """The text of a catalogue: UTF-8 if it is that, else what its header says.
+
+    Headers lie: catalogues in UTF-8 whose header names another charset are common, the reverse
+    would not decode.
+    """
+    data = b"".join(read_blocks(path))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        named = re.search(rb"charset=([A-Za-z0-9_.:-]+)", data)
+        charset = named[1].decode("ascii") if named else "none"
+    try:
+        return data.decode(charset)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"{path}: neither UTF-8 nor the charset its header names ({charset})",
+            hint="Convert the file to UTF-8 (msgconv does that)",
+        ) from error
