@@ -65,7 +65,8 @@ class Xliff:
                     if direction == 0:
                         yield Pair("", "", origin, line, OTHER_LANGUAGES)
                     else:
-                        yield Pair(*(source, target)[::direction], origin, line, fault)
+                        left, right = (source, target) if direction == 1 else (target, source)
+                        yield Pair(left, right, origin, line, fault)
 
     def _direction(self, declared: tuple[str, str]) -> int:
         """1 if a file goes as asked, -1 if the other way, 0 if it is in other languages."""
