@@ -1,6 +1,6 @@
 """The documents are true: settings are those of the code, commands of the README run.
 
-`python -m tests.test_docs` writes docs/settings.md anew.
+`python -m tests.test_docs` writes docs/settings.md and the findings of docs/data.md anew.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ import pytest
 import mt.config
 from mt.cli.main import main
 from mt.config import Config
+from mt.corpus.checks.finding import KINDS
+from mt.corpus.formats import FORMS
 from mt.presets import PRESETS, preset
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "docs" / "settings.md"
+DATA = ROOT / "docs" / "data.md"
 STARTER = ROOT / "data" / "starter"
 
 
@@ -69,8 +72,35 @@ def render_settings() -> str:
     return "\n".join(lines) + "\n"
 
 
+def render_findings() -> str:
+    lines = ["| id | level | what | what `mt train` does, or what to do |", "|---|---|---|---|"]
+    lines += [
+        f"| `{name}` | {kind.level} | {kind.title} | {kind.treatment} |"
+        for name, kind in KINDS.items()
+    ]
+    return "\n".join(lines)
+
+
+def with_findings(text: str) -> str:
+    """The page on data with its table of findings written anew."""
+    begin, end = "<!-- findings -->\n", "\n<!-- end of findings -->"
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}{render_findings()}{end}{after}"
+
+
 def test_every_setting_has_its_sentence() -> None:
     assert SETTINGS.read_text("utf-8") == render_settings()
+
+
+def test_every_finding_stands_in_the_page_on_data() -> None:
+    text = DATA.read_text("utf-8")
+    assert text == with_findings(text)
+
+
+def test_the_page_on_data_shows_every_form() -> None:
+    text = DATA.read_text("utf-8")
+    assert all(f"`.{suffix}`" in text for suffix in FORMS)
 
 
 def readme_commands() -> list[str]:
@@ -81,7 +111,7 @@ def readme_commands() -> list[str]:
 
 def test_the_readme_shows_every_command() -> None:
     shown = {shlex.split(command)[1] for command in readme_commands()}
-    assert shown == {"train", "translate", "eval"}
+    assert shown == {"train", "translate", "eval", "check"}
 
 
 def test_the_commands_of_the_readme_run(
@@ -124,7 +154,8 @@ def test_the_commands_of_the_readme_run(
             monkeypatch.setattr(sys, "stdin", file)
         with pytest.raises(SystemExit) as caught:
             main(arguments)
-        assert caught.value.code == 0, (number, command)
+        # `mt check` says by its status that the text has faults, as this text has.
+        assert caught.value.code in ((0, 1) if arguments[0] == "check" else (0,)), (number, command)
         if redirected:
             (tmp_path / redirected).write_text(capfd.readouterr().out, "utf-8")
         if given:
@@ -133,3 +164,4 @@ def test_the_commands_of_the_readme_run(
 
 if __name__ == "__main__":
     SETTINGS.write_text(render_settings(), "utf-8")
+    DATA.write_text(with_findings(DATA.read_text("utf-8")), "utf-8")

@@ -21,7 +21,7 @@ from mt.corpus.formats.xliff import Xliff
 from mt.corpus.pair import Reader
 from mt.errors import ConfigError, DataError
 
-_FORMS: dict[str, Callable[[Path, ReadingOptions], Reader]] = {
+FORMS: dict[str, Callable[[Path, ReadingOptions], Reader]] = {
     "tsv": TabSeparated,
     "csv": CommaSeparated,
     "jsonl": JsonLines,
@@ -66,7 +66,7 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
             readers.append(HubDataset(name, options))
             continue
         path = _checked(Path(name))
-        form = _FORMS.get(language_suffix(path))
+        form = FORMS.get(language_suffix(path))
         if form is not None:
             readers.append(form(path, options))
         elif waiting is None:
@@ -78,7 +78,7 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
         raise ConfigError(
             f"{waiting} has no partner",
             hint="Files of one language go in pairs, source first: train.de train.en "
-            f"(both sides in one file: {', '.join(f'.{suffix}' for suffix in _FORMS)})",
+            f"(both sides in one file: {', '.join(f'.{suffix}' for suffix in FORMS)})",
         )
     found = options.languages
     for reader in readers:
@@ -97,7 +97,7 @@ def _checked(path: Path) -> Path:
         raise ConfigError(
             f"{path}: {language_suffix(path).upper()} is not supported",
             hint="Give aligned text files, or one of "
-            f"{', '.join(f'.{suffix}' for suffix in _FORMS)}",
+            f"{', '.join(f'.{suffix}' for suffix in FORMS)}",
         )
     return path
 

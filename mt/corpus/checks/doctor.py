@@ -1,0 +1,170 @@
+"""One pass over a corpus, with every check."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from mt.corpus.checks.alignment import alignment_break
+from mt.corpus.checks.finding import KINDS, Finding, Report
+from mt.corpus.checks.overlap import Overlap
+from mt.corpus.checks.sides import (
+    ANY_TEXT,
+    ODD_CHARACTERS,
+    has_serial_number,
+    loose_key,
+    main_script,
+)
+from mt.corpus.pair import Pair, Reader
+from mt.errors import DataError
+
+_LONG_WORDS = 200
+_FAR_RATIO = 4  # of characters, longer to shorter side
+_FAR_LENGTH = 40  # characters of the longer side, below which no ratio is far
+_SERIAL_SHARE = 0.2  # of the lines of a side, from which serial numbers are no accident
+_SERIAL_LEAST = 20
+_SCRIPT_SAMPLE = 500  # pairs by which the usual script of a side is settled
+
+
+def examine(
+    readers: Iterable[Reader],
+    *,
+    against: Iterable[Reader] = (),
+    is_blank: Callable[[str], bool],
+) -> Report:
+    """Read a corpus once and tell what is wrong with it.
+
+    Memory holds some numbers for each pair, and the `against` corpora whole. A corpus that breaks
+    off (unequal sides, a broken file) is reported up to there, with the break as a finding;
+    trouble in reading `against` raises DataError.
+    """
+    doctor = _Doctor(Overlap(against), is_blank)
+    for reader in readers:
+        doctor.read(reader)
+    return doctor.report()
+
+
+class _Doctor:
+    """Gathers findings pair by pair."""
+
+    def __init__(self, overlap: Overlap, is_blank: Callable[[str], bool]) -> None:
+        self._overlap = overlap
+        self._is_blank = is_blank
+        self._findings: dict[str, Finding] = {}
+        self._files: Counter[str] = Counter()
+        self._exact: set[int] = set()
+        self._loose: set[int] = set()
+        self._serial = (Finding(id="serial"), Finding(id="serial"))
+        self._waiting: list[Pair] = []
+        self._scripts: tuple[str, str] | None = None
+
+    def read(self, reader: Reader) -> None:
+        """Examine the pairs of a reader."""
+        source_lengths, target_lengths = array("l"), array("l")
+        try:
+            for pair in reader:
+                self._files[pair.origin] += 1
+                source_lengths.append(len(pair.source))
+                target_lengths.append(len(pair.target))
+                self._examine(pair)
+        except DataError as error:
+            self._note("unreadable", reader.name, str(error))
+        place = alignment_break(source_lengths, target_lengths)
+        if place is not None:
+            self._note("misaligned", f"{reader.name}:{place}", "about here")
+
+    def report(self) -> Report:
+        """What was found."""
+        self._settle_scripts()
+        num_pairs = self._files.total()
+        for finding in self._serial:
+            if finding.count >= max(_SERIAL_SHARE * num_pairs, _SERIAL_LEAST):
+                for example in finding.examples:
+                    self._note("serial", example.place, example.text)
+                self._findings["serial"].count += finding.count - len(finding.examples)
+        findings = [*self._overlap.findings(), *self._findings.values()]
+        order = list(KINDS)
+        findings.sort(key=lambda finding: order.index(finding.id))
+        return Report(num_pairs=num_pairs, files=dict(self._files), findings=findings)
+
+    def _examine(self, pair: Pair) -> None:
+        place = f"{pair.origin}:{pair.line}"
+        if pair.fault:
+            self._note(pair.fault.lower().replace(" ", "_").replace("-", ""), place, pair.source)
+            return
+        if self._is_blank(pair.source) or self._is_blank(pair.target):
+            self._note("blank", place, f"{pair.source} | {pair.target}")
+            return
+        for side, serial in zip(("source", "target"), self._serial, strict=True):
+            text = pair.source if side == "source" else pair.target
+            self._examine_side(text, f"{place} ({side})")
+            if has_serial_number(text):
+                serial.add(f"{place} ({side})", text)
+        self._examine_lengths(pair, place)
+        self._examine_likeness(pair, place)
+        self._overlap.add(pair)
+        if self._scripts is not None:
+            self._examine_scripts(pair, self._scripts)
+            return
+        self._waiting.append(pair)
+        if len(self._waiting) == _SCRIPT_SAMPLE:
+            self._settle_scripts()
+
+    def _examine_side(self, text: str, place: str) -> None:
+        is_plain = text.isascii() and text.isprintable()
+        for name, test in ANY_TEXT if is_plain else (*ODD_CHARACTERS, *ANY_TEXT):
+            if test(text):
+                self._note(name, place, text)
+
+    def _examine_lengths(self, pair: Pair, place: str) -> None:
+        shorter, longer = sorted((len(pair.source), len(pair.target)))
+        if longer > _LONG_WORDS and max(map(_num_words, (pair.source, pair.target))) > _LONG_WORDS:
+            self._note("long", place, pair.source)
+        if longer >= _FAR_LENGTH and longer > _FAR_RATIO * shorter:
+            self._note("ratio", place, f"{pair.source} | {pair.target}")
+
+    def _examine_likeness(self, pair: Pair, place: str) -> None:
+        if pair.source.strip() == pair.target.strip():
+            self._note("copy", place, pair.source)
+        exact = hash((pair.source, pair.target))
+        left, right = loose_key(pair.source), loose_key(pair.target)
+        loose = hash((left, right))
+        if exact in self._exact:
+            self._note("duplicate", place, pair.source)
+        elif left and right and loose in self._loose:
+            self._note("near_duplicate", place, pair.source)
+        self._exact.add(exact)
+        self._loose.add(loose)
+
+    def _settle_scripts(self) -> None:
+        """Take the script of most of the first pairs for the usual one, then catch up."""
+        if self._scripts is not None:
+            return
+        self._scripts = (
+            _most_common(main_script(pair.source) for pair in self._waiting),
+            _most_common(main_script(pair.target) for pair in self._waiting),
+        )
+        for pair in self._waiting:
+            self._examine_scripts(pair, self._scripts)
+        self._waiting = []
+
+    def _examine_scripts(self, pair: Pair, usual: tuple[str, str]) -> None:
+        sides = (("script_source", pair.source), ("script_target", pair.target))
+        for (name, text), expected in zip(sides, usual, strict=True):
+            script = main_script(text)
+            if script and expected and script != expected:
+                self._note(name, f"{pair.origin}:{pair.line}", text)
+
+    def _note(self, name: str, place: str, text: str) -> None:
+        self._findings.setdefault(name, Finding(id=name)).add(place, text)
+
+
+def _num_words(text: str) -> int:
+    return text.count(" ") + 1
+
+
+def _most_common(scripts: Iterable[str]) -> str:
+    """The most frequent script, or nothing where there is none."""
+    counts = Counter(script for script in scripts if script)
+    return counts.most_common(1)[0][0] if counts else ""

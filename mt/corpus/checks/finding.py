@@ -1,0 +1,148 @@
+"""Kinds of trouble, each with an id that stays stable, and findings of them with places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Level = Literal["fault", "doubt", "note"]
+"""fault: do not train or score on this; doubt: look at it; note: good to know, `mt` copes."""
+
+_MAX_EXAMPLES = 3
+_MAX_EXAMPLE_LENGTH = 100  # characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of trouble."""
+
+    title: str
+    level: Level
+    treatment: str
+    """What `mt train` does about it, or what to do."""
+
+
+def _kind(title: str, level: Level, treatment: str) -> Kind:
+    return Kind(title=title, level=level, treatment=treatment)
+
+
+_OVERLAP = "a score on them is worth nothing: remove them from one of the two"
+
+KINDS: dict[str, Kind] = {
+    "unreadable": _kind("the corpus breaks off", "fault", "mend the file"),
+    "misaligned": _kind(
+        "the lengths of the sides agree up to here, and not after",
+        "fault",
+        "look there for a line that one side lacks",
+    ),
+    "not_utf8": _kind(
+        "sides that are not UTF-8",
+        "fault",
+        "convert the file, or drop them: --set corpus.invalid_utf8=drop",
+    ),
+    "overlap_source": _kind("--against sources that occur in the corpus", "fault", _OVERLAP),
+    "overlap_target": _kind("--against targets that occur in the corpus", "fault", _OVERLAP),
+    "overlap_pair": _kind("--against pairs that occur in the corpus", "fault", _OVERLAP),
+    "overlap_source_loose": _kind(
+        "--against sources that occur but for case, digits, marks, spaces", "fault", _OVERLAP
+    ),
+    "overlap_target_loose": _kind(
+        "--against targets that occur but for case, digits, marks, spaces", "fault", _OVERLAP
+    ),
+    "overlap_pair_loose": _kind(
+        "--against pairs that occur but for case, digits, marks, spaces", "fault", _OVERLAP
+    ),
+    "serial": _kind(
+        "serial numbers stuck to the lines of a side", "doubt", "kept; remove them from the text"
+    ),
+    "blank": _kind("pairs with a blank side", "doubt", "dropped"),
+    "ratio": _kind(
+        "pairs with one side over 4 times as long as the other",
+        "doubt",
+        "kept; often no translation",
+    ),
+    "script_source": _kind("sources in another script than most", "doubt", "kept; look at them"),
+    "script_target": _kind("targets in another script than most", "doubt", "kept; look at them"),
+    "nul": _kind("NUL characters", "doubt", "read as spaces; is the file UTF-16?"),
+    "replacement": _kind(
+        "replacement characters: text broken before it came here",
+        "doubt",
+        "read as spaces; better fetch the text anew",
+    ),
+    "mojibake": _kind(
+        "UTF-8 that was read in another encoding", "doubt", "kept; mend it at its source"
+    ),
+    "no_source": _kind("units without a source", "note", "dropped"),
+    "no_target": _kind("units without a target", "note", "dropped"),
+    "fuzzy_entry": _kind("fuzzy entries", "note", "dropped"),
+    "obsolete_entry": _kind("obsolete entries", "note", "dropped"),
+    "marked_as_not_translated": _kind("units marked as not translated", "note", "dropped"),
+    "other_languages": _kind("units in other languages", "note", "dropped"),
+    "copy": _kind(
+        "pairs whose target is the source",
+        "note",
+        "kept; right for names, wrong for text that nobody translated",
+    ),
+    "duplicate": _kind("pairs that came before", "note", "kept"),
+    "near_duplicate": _kind(
+        "pairs that came before but for case, digits, marks, spaces", "note", "kept"
+    ),
+    "long": _kind(
+        "pairs with a side of more than 200 words", "note", "dropped beyond corpus.max_length"
+    ),
+    "markup": _kind("sides with tags or entities", "note", "kept; remove them if unwanted"),
+    "separator": _kind("line separators that end no line", "note", "read as spaces"),
+    "carriage_return": _kind("carriage returns inside a line", "note", "read as spaces"),
+    "control": _kind("control characters", "note", "read as spaces"),
+    "bom": _kind("byte order marks inside the text", "note", "kept"),
+    "not_nfc": _kind("sides that are not in Unicode's form NFC", "note", "brought into NFC"),
+}
+"""Every kind by its id, the gravest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One case of a finding."""
+
+    place: str
+    """file:line"""
+    text: str
+
+
+@dataclass(kw_only=True)
+class Finding:
+    """How often a kind of trouble was met, and where."""
+
+    id: str
+    count: int = 0
+    out_of: int | None = None
+    """What the count is a part of, where that is not the corpus."""
+    examples: list[Example] = field(default_factory=list)
+
+    @property
+    def kind(self) -> Kind:
+        """Title, level and treatment."""
+        return KINDS[self.id]
+
+    def add(self, place: str, text: str) -> None:
+        """Count a case; the first few are kept as examples, with what cannot be seen spelled."""
+        self.count += 1
+        if len(self.examples) < _MAX_EXAMPLES:
+            text = text[:_MAX_EXAMPLE_LENGTH] + ("…" if len(text) > _MAX_EXAMPLE_LENGTH else "")
+            shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+            self.examples.append(Example(place=place, text=shown))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What was read and what was found, the gravest first."""
+
+    num_pairs: int
+    files: dict[str, int]
+    """Pairs by file."""
+    findings: list[Finding]
+
+    @property
+    def is_at_fault(self) -> bool:
+        """Whether something must be mended before training or scoring."""
+        return any(finding.kind.level == "fault" for finding in self.findings)

@@ -1,0 +1,54 @@
+"""`mt check`: a table for people, an object for programs, a status for scripts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mt.corpus.checks.finding import KINDS
+from tests.cli.test_main import DE, EN, STARTER, status_of
+
+
+def test_the_starter_corpus_is_clean_of_its_test_set(capfd: pytest.CaptureFixture[str]) -> None:
+    train = [str(STARTER / f"train.{language}") for language in ("de", "en")]
+    assert status_of("check", *train, "--against", DE, "--against", EN, "--json") == 0
+    report = json.loads(capfd.readouterr().out)
+    assert report["pairs"] == 14_000
+    assert not [finding for finding in report["findings"] if finding["level"] == "fault"]
+
+
+def test_an_overlap_is_a_fault_with_count_examples_and_status(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert status_of("check", DE, EN, "--against", DE, "--against", EN, "--json") == 1
+    report = json.loads(capfd.readouterr().out)
+    finding = next(f for f in report["findings"] if f["id"] == "overlap_pair")
+    assert (finding["count"], finding["out_of"], len(finding["examples"])) == (500, 500, 3)
+    assert set(finding["examples"][0]) == {"place", "text"}
+    assert status_of("check", DE, EN, "--against", DE, "--against", EN) == 1
+    text = capfd.readouterr().out
+    assert "500 of 500 --against pairs that occur in the corpus  [overlap_pair]" in text
+
+
+def test_unequal_sides_and_bad_bytes_are_findings_not_ends(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.de").write_bytes(b"eins\nzw\xffei\ndrei\n")
+    (tmp_path / "a.en").write_bytes(b"one\ntwo\n")
+    assert status_of("check", str(tmp_path / "a.de"), str(tmp_path / "a.en"), "--json") == 1
+    report = json.loads(capfd.readouterr().out)
+    found = {finding["id"]: finding for finding in report["findings"]}
+    assert set(found) == {"unreadable", "not_utf8"}
+    assert "has 3 lines" in found["unreadable"]["examples"][0]["text"]
+    assert found["not_utf8"]["examples"][0]["place"].endswith("a.de:2")
+
+
+def test_every_fault_that_a_reader_gives_is_a_kind() -> None:
+    from mt.corpus import pair
+    from mt.corpus.formats import po, xliff
+
+    faults = (pair.INVALID, pair.NO_SOURCE, pair.NO_TARGET, po.FUZZY, po.OBSOLETE)
+    for fault in (*faults, xliff.UNTRANSLATED, xliff.OTHER_LANGUAGES):
+        assert fault.lower().replace(" ", "_").replace("-", "") in KINDS
