@@ -7,7 +7,7 @@ prints.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -38,6 +38,8 @@ class PairDropped(Event):
     origin: str
     line: int
     reason: str
+    source: str
+    target: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +114,16 @@ class TrainingEnded(Event):
 
 
 Listener = Callable[[Event], None]
+
+
+def to_all(listeners: Sequence[Listener]) -> Listener:
+    """A listener that hands each event to all of `listeners`, later additions included."""
+
+    def listen(event: Event) -> None:
+        for each in listeners:
+            each(event)
+
+    return listen
 
 
 def ignore(event: Event) -> None:

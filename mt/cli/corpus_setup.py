@@ -52,7 +52,7 @@ def fill_folder(
         training, tokenizers, held_out, tally, max_length=config.corpus.max_length, listener=note
     )
     preparation.store_dev_tokens(training, tokenizers, *dev_pairs)
-    (training / preparation.TEXTS).unlink()
+    (training / preparation.PAIRS).unlink()
     for name, lines in zip(("dev.source", "dev.target"), dev_pairs, strict=True):
         (folder / name).write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
     (training / "corpus.json").write_text(json.dumps(dataclasses.asdict(corpus[0])), "utf-8")

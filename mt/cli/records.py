@@ -5,18 +5,23 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from mt.atomic import write_text
+from mt.atomic import replaced_file, write_text
 from mt.config import Config
 from mt.errors import ModelFolderError
 from mt.events import (
     BatchDone,
     CorpusRead,
     Event,
+    Listener,
+    PairDropped,
     TrainingEnded,
     TrainingStarted,
     Validated,
+    ignore,
 )
 from mt.translate import model_folder
 from mt.translate.model_card import CardFacts, model_card
@@ -52,6 +57,28 @@ class MetricsFile:
         }
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def rejected_pairs(path: Path | None) -> Iterator[Listener]:
+    """A listener that writes each dropped pair to `path`: reason, place, source, target.
+
+    The file appears when all of the corpus is read, or not at all. Without a path it listens to
+    nothing.
+    """
+    if path is None:
+        yield ignore
+        return
+    with replaced_file(path) as temporary, temporary.open("wb") as out:
+
+        def write(event: Event) -> None:
+            if isinstance(event, PairDropped):
+                place = f"{event.origin}:{event.line}"
+                fields = (event.reason, place, event.source, event.target)
+                line = "\t".join(field.replace("\t", " ") for field in fields)
+                out.write(f"{line}\n".encode())
+
+        yield write
 
 
 def _update_of(line: str) -> float:

@@ -37,6 +37,11 @@ from mt.presets import PRESETS
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Same seed, same model (on the CPU).")
 @click.option("--resume", type=click.Path(path_type=Path), help="Go on with this model folder.")
+@click.option(
+    "--rejected",
+    type=click.Path(path_type=Path),
+    help="Write the pairs left out: reason, place, source, target, tab-separated.",
+)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML settings.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting.")
 @device_options
@@ -72,14 +77,8 @@ def command(**flags: Any) -> int:
     )
     if flags["resume"] is not None:
         fixed = (
-            "output",
-            "dev",
-            "langs",
-            "columns",
-            "preset",
-            "vocab_size",
-            "config_file",
-            "settings",
+            *("output", "dev", "langs", "columns", "preset", "vocab_size", "config_file"),
+            *("settings", "rejected"),
         )
         given = [name for name in (*fixed, "batch_tokens", "seed") if flags[name]]
         if flags["corpus"] or given:
@@ -110,5 +109,6 @@ def command(**flags: Any) -> int:
         preset_name=flags["preset"],
         overrides=overrides,
         folder=flags["output"],
+        rejected=flags["rejected"],
         machine=machine,
     )

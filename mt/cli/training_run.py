@@ -12,7 +12,7 @@ import torch
 
 from mt.cli.console import TrainingConsole, stderr_console
 from mt.cli.corpus_setup import fill_folder, merge_languages
-from mt.cli.records import CardWriter, MetricsFile
+from mt.cli.records import CardWriter, MetricsFile, rejected_pairs
 from mt.cli.signals import StopSignal
 from mt.config import Config, Precision
 from mt.config_file import Values
@@ -22,7 +22,7 @@ from mt.corpus.formats.text import CONVERT, read_text_lines
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, ModelFolderError
 from mt.evaluate.scores import corpus_scores, tokenizer_for
-from mt.events import Event, Listener, Notice
+from mt.events import Listener, Notice, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.presets import preset
@@ -55,6 +55,7 @@ def start_training(
     preset_name: str | None,
     overrides: Values,
     folder: Path,
+    rejected: Path | None,
     machine: Machine,
 ) -> int:
     """Train a new model into `folder`; returns the exit status."""
@@ -85,16 +86,17 @@ def start_training(
             if dev:
                 dev_readers = open_corpora(dev, reading).readers
                 dev_pairs = preparation.read_dev(dev_readers, listener=listener)
-            config, tokenizers = fill_folder(
-                folder,
-                readers=opened.readers,
-                dev_pairs=dev_pairs,
-                preset_name=preset_name,
-                overrides=merge_languages(
-                    overrides, opened.source_language, opened.target_language
-                ),
-                listener=listener,
-            )
+            with rejected_pairs(rejected) as note_rejected:
+                config, tokenizers = fill_folder(
+                    folder,
+                    readers=opened.readers,
+                    dev_pairs=dev_pairs,
+                    preset_name=preset_name,
+                    overrides=merge_languages(
+                        overrides, opened.source_language, opened.target_language
+                    ),
+                    listener=to_all([listener, note_rejected]),
+                )
             return _run(folder, config, tokenizers, device, machine, listener, resumed=False)
     except BaseException:
         # Nothing trained yet: leave no half-made folder behind.
@@ -139,10 +141,6 @@ def _run(
     model = model_folder.build_model(config, tokenizers)
     listeners: list[Listener] = [console]
 
-    def listener(event: Event) -> None:
-        for listen in listeners:
-            listen(event)
-
     def keep_best(progress: Progress) -> None:
         model_folder.save_weights(folder, model)
 
@@ -158,7 +156,7 @@ def _run(
         folder=training,
         validator=make_validator(folder, config, model, tokenizers),
         keep_best=keep_best,
-        listener=listener,
+        listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,
     )
     card = CardWriter(folder, config)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from mt.corpus.pair import Reader
+from mt.corpus.pair import Pair, Reader
 from mt.events import Listener, PairDropped
 
 BLANK = "blank side"
@@ -25,10 +25,23 @@ class Tally:
         """Pairs that were kept."""
         return self.num_read - self.dropped.total()
 
+    def drop(self, pair: Pair, reason: str, listener: Listener) -> None:
+        """Count a pair that is left out, and report it."""
+        self.dropped[reason] += 1
+        listener(
+            PairDropped(
+                origin=pair.origin,
+                line=pair.line,
+                reason=reason,
+                source=pair.source,
+                target=pair.target,
+            )
+        )
+
 
 def usable_pairs(
     readers: Iterable[Reader], *, is_blank: Callable[[str], bool], tally: Tally, listener: Listener
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Pair]:
     """Read all pairs and give those with text on both sides, counting in `tally`."""
     for reader in readers:
         for pair in reader:
@@ -37,7 +50,6 @@ def usable_pairs(
             if not reason and (is_blank(pair.source) or is_blank(pair.target)):
                 reason = BLANK
             if not reason:
-                yield pair.source, pair.target
+                yield pair
             else:
-                tally.dropped[reason] += 1
-                listener(PairDropped(origin=pair.origin, line=pair.line, reason=reason))
+                tally.drop(pair, reason, listener)

@@ -16,67 +16,74 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt.atomic import replaced_file
+from mt.corpus.pair import Pair
 from mt.errors import ModelFolderError
 
 _BLOCK = 10_000  # pairs
 
-TextBlock = tuple[list[str], list[str]]
-"""Sources and targets of some pairs."""
 TokenBlock = tuple[list[list[int]], list[list[int]]]
+"""Token ids of the sources and targets of some pairs."""
+
+_PAIR_COLUMNS = {"source": "string", "target": "string", "origin": "string", "line": "int64"}
 
 
-def _write(path: Path, blocks: Iterable[tuple[list[Any], list[Any]]], *, of_text: bool) -> int:
-    from datasets import Features, List, Value
+def _write(path: Path, features: Any, blocks: Iterable[dict[str, list[Any]]]) -> int:
+    """Write blocks of columns of equal lengths; returns the number of rows."""
     from datasets.arrow_writer import ArrowWriter
 
-    kind = Value("string") if of_text else List(Value("int32"))
     path.parent.mkdir(parents=True, exist_ok=True)
+    num_rows = 0
     with replaced_file(path) as temporary:
-        writer = ArrowWriter(
-            features=Features({"source": kind, "target": kind}), path=str(temporary)
-        )
-        num_pairs = 0
-        for source, target in blocks:
-            if source:
-                writer.write_batch({"source": source, "target": target})
-                num_pairs += len(source)
-        writer.write_table(writer.schema.empty_table())  # a store without pairs is a store too
+        writer = ArrowWriter(features=features, path=str(temporary))
+        for block in blocks:
+            size = len(next(iter(block.values())))
+            if size:
+                writer.write_batch(block)
+                num_rows += size
+        writer.write_table(writer.schema.empty_table())  # a store without rows is a store too
         writer.finalize()
-    return num_pairs
+    return num_rows
 
 
-def _columns(path: Path) -> tuple[Any, Any]:
+def _table(path: Path) -> Any:
+    """The memory-mapped table of a file; raises ModelFolderError when it is missing or damaged."""
     from datasets import Dataset
     from pyarrow import ArrowException
 
     try:
-        table = Dataset.from_file(str(path)).data
-        return table.column("source"), table.column("target")
-    except (ArrowException, OSError, KeyError, ValueError) as error:
+        return Dataset.from_file(str(path)).data
+    except (ArrowException, OSError, ValueError) as error:
         raise ModelFolderError(f"{path} is missing or damaged: {type(error).__name__}") from error
 
 
-def write_texts(path: Path, pairs: Iterable[tuple[str, str]]) -> int:
-    """Write (source, target) texts; returns their number."""
+def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
+    """Write pairs with their places; returns their number."""
+    from datasets import Features, Value
 
-    def blocks() -> Iterator[TextBlock]:
+    def blocks() -> Iterator[dict[str, list[Any]]]:
         stream = iter(pairs)
         while block := list(islice(stream, _BLOCK)):
-            yield [source for source, _ in block], [target for _, target in block]
+            yield {name: [getattr(pair, name) for pair in block] for name in _PAIR_COLUMNS}
 
-    return _write(path, blocks(), of_text=True)
+    features = Features({name: Value(kind) for name, kind in _PAIR_COLUMNS.items()})
+    return _write(path, features, blocks())
 
 
-def read_texts(path: Path) -> Iterator[TextBlock]:
-    """Read a text store block by block."""
-    source, target = _columns(path)
-    for left, right in zip(source.chunks, target.chunks, strict=True):
-        yield left.to_pylist(), right.to_pylist()
+def read_pairs(path: Path) -> Iterator[list[Pair]]:
+    """Read what `write_pairs` wrote, block by block."""
+    table = _table(path)
+    chunks = [table.column(name).chunks for name in _PAIR_COLUMNS]
+    for columns in zip(*chunks, strict=True):
+        yield [Pair(*row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
 
 
 def write_tokens(path: Path, blocks: Iterable[TokenBlock]) -> int:
     """Write token ids; returns the number of pairs."""
-    return _write(path, blocks, of_text=False)
+    from datasets import Features, List, Value
+
+    features = Features({"source": List(Value("int32")), "target": List(Value("int32"))})
+    named = ({"source": source, "target": target} for source, target in blocks)
+    return _write(path, features, named)
 
 
 class _Side:
@@ -104,9 +111,11 @@ class TokenStore:
     """Token ids of a corpus, memory-mapped."""
 
     def __init__(self, path: Path) -> None:
-        source, target = _columns(path)
-        self._source = _Side(source)
-        self._target = _Side(target)
+        table = _table(path)
+        try:
+            self._source, self._target = (_Side(table.column(n)) for n in ("source", "target"))
+        except (KeyError, AttributeError) as error:
+            raise ModelFolderError(f"{path} holds no tokens") from error
 
     def __len__(self) -> int:
         return len(self._source.lengths)

@@ -14,10 +14,10 @@ from typing import TypeVar
 from mt.config import Config
 from mt.corpus import split
 from mt.corpus.cleaning import TOO_LONG, Tally, usable_pairs
-from mt.corpus.pair import Reader
-from mt.corpus.store import read_texts, write_texts, write_tokens
+from mt.corpus.pair import Pair, Reader
+from mt.corpus.store import read_pairs, write_pairs, write_tokens
 from mt.errors import DataError
-from mt.events import CorpusRead, Listener, Notice, PairDropped, StageStarted
+from mt.events import CorpusRead, Listener, Notice, StageStarted
 from mt.text.normalise import is_blank, normalise
 from mt.text.tokenizer import train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
@@ -26,7 +26,7 @@ _TOKENIZER_PAIRS = 200_000  # more do not change the pieces, but would not fit i
 
 _T = TypeVar("_T")
 
-TEXTS, TOKENS, DEV_TOKENS = "texts.arrow", "tokens.arrow", "dev-tokens.arrow"
+PAIRS, TOKENS, DEV_TOKENS = "pairs.arrow", "tokens.arrow", "dev-tokens.arrow"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ def store_texts(readers: Iterable[Reader], folder: Path, *, listener: Listener) 
     listener(StageStarted(name="reading the corpus"))
     tally = Tally()
     pairs = usable_pairs(readers, is_blank=is_blank, tally=tally, listener=listener)
-    if not write_texts(folder / TEXTS, pairs):
+    if not write_pairs(folder / PAIRS, pairs):
         _refuse_nothing(tally)
     return tally
 
@@ -59,17 +59,17 @@ def hold_out(folder: Path, *, num_pairs: int, wanted: int) -> tuple[HeldOut, lis
 
     At least one pair is held out and one is left, or DataError is raised.
     """
-    smallest = min(_position(source) for source, _ in _stored(folder))
+    smallest = min(_position(pair.source) for pair in _stored(folder))
     threshold = split.held_out_threshold(num_pairs, wanted)
     held_out = HeldOut(threshold=max(threshold, smallest + 2**-53))
-    pairs = [pair for pair in _stored(folder) if held_out.holds(pair[0])]
+    pairs = [pair for pair in _stored(folder) if held_out.holds(pair.source)]
     if len(pairs) == num_pairs:
         raise DataError(
             f"a corpus of {num_pairs} usable pairs leaves nothing to train on "
             "once a validation set is held out",
             hint="Give more pairs, or a validation set with --dev",
         )
-    return held_out, [source for source, _ in pairs], [target for _, target in pairs]
+    return held_out, [pair.source for pair in pairs], [pair.target for pair in pairs]
 
 
 def train_tokenizers(
@@ -87,9 +87,9 @@ def train_tokenizers(
 
     def texts(*sides: int) -> Iterator[str]:
         for number, pair in enumerate(_stored(folder)):
-            if number % stride == 0 and not held_out.holds(pair[0]):
+            if number % stride == 0 and not held_out.holds(pair.source):
                 for side in sides:
-                    yield pair[side]
+                    yield pair.source if side == 0 else pair.target
 
     kind = config.tokenizer.kind
     if config.tokenizer.joint:
@@ -120,14 +120,14 @@ def store_tokens(
     """
 
     def blocks() -> Iterator[tuple[list[list[int]], list[list[int]]]]:
-        for sources, targets in read_texts(folder / TEXTS):
-            keep = [not held_out.holds(source) for source in sources]
-            left = tokenizers.source.encode_batch(_only(sources, keep))
-            right = tokenizers.target.encode_batch(_only(targets, keep))
+        for block in read_pairs(folder / PAIRS):
+            pairs = [pair for pair in block if not held_out.holds(pair.source)]
+            left = tokenizers.source.encode_batch([pair.source for pair in pairs])
+            right = tokenizers.target.encode_batch([pair.target for pair in pairs])
             fits = [max(len(s), len(t)) <= max_length for s, t in zip(left, right, strict=True)]
-            too_long = len(fits) - sum(fits)
-            if too_long:
-                tally.dropped[TOO_LONG] += too_long
+            for pair, is_kept in zip(pairs, fits, strict=True):
+                if not is_kept:
+                    tally.drop(pair, TOO_LONG, listener)
             yield _only(left, fits), _only(right, fits)
 
     listener(StageStarted(name="tokenising the corpus"))
@@ -177,7 +177,6 @@ def read_dev(readers: Iterable[Reader], *, listener: Listener) -> tuple[list[str
             targets.append(pair.target)
             if is_blank(pair.source) or is_blank(pair.target):
                 num_blank += 1
-                listener(PairDropped(origin=pair.origin, line=pair.line, reason="blank dev side"))
     if num_blank == len(sources):
         raise DataError(f"the validation set has no usable pair: {len(sources)} read, all blank")
     if num_blank:
@@ -186,9 +185,9 @@ def read_dev(readers: Iterable[Reader], *, listener: Listener) -> tuple[list[str
     return sources, targets
 
 
-def _stored(folder: Path) -> Iterator[tuple[str, str]]:
-    for sources, targets in read_texts(folder / TEXTS):
-        yield from zip(sources, targets, strict=True)
+def _stored(folder: Path) -> Iterator[Pair]:
+    for block in read_pairs(folder / PAIRS):
+        yield from block
 
 
 def _only(values: list[_T], keep: list[bool]) -> list[_T]:

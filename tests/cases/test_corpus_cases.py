@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 
 from mt.corpus.cleaning import Tally
 from mt.corpus.formats import open_corpora
-from mt.corpus.store import read_texts
+from mt.corpus.store import read_pairs as read_stored_pairs
 from mt.errors import DataError
 from mt.events import CorpusRead, Event, ignore
 from mt.lines import split_lines
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.preparation import (
-    TEXTS,
+    PAIRS,
     TOKENS,
     HeldOut,
     store_texts,
@@ -70,8 +70,8 @@ def cleaned(files: Files, folder: Path) -> tuple[Tally, list[Pair]]:
     """The tally of a corpus and the pairs that cleaning left."""
     readers = open_corpora(files.arguments).readers
     tally = store_texts(readers, folder, listener=ignore)
-    blocks = read_texts(folder / TEXTS)
-    return tally, [pair for block in blocks for pair in zip(*block, strict=True)]
+    blocks = read_stored_pairs(folder / PAIRS)
+    return tally, [(pair.source, pair.target) for block in blocks for pair in block]
 
 
 def train(

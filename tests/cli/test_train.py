@@ -148,3 +148,22 @@ def test_a_settings_file_and_flags_are_merged_and_flags_win(
     config = read_config(folder)
     assert (config.model.dropout, config.training.seed) == (0.25, 6)
     assert (config.source_language, config.target_language) == ("x", "y")
+
+
+def test_rejected_pairs_are_written_with_reason_and_place(
+    corpus: list[str], tmp_path: Path
+) -> None:
+    source = Path(corpus[0])
+    lines = source.read_text("utf-8").split("\n")
+    lines[4], lines[7] = "  ", "sehr\t" + "lang " * 300
+    source.write_text("\n".join(lines), "utf-8")
+    rejected = tmp_path / "rejected.tsv"
+    plan = [*SMALL, "--updates", "2", "--rejected", str(rejected)]
+    dev = ["--dev", str(STARTER / "dev.de"), "--dev", str(STARTER / "dev.en")]
+    assert status_of("train", *corpus, *dev, "-o", str(tmp_path / "m"), *plan) == 0
+    rows = [line.split("\t") for line in rejected.read_text("utf-8").split("\n") if line]
+    assert [row[:2] for row in rows] == [
+        ["blank side", f"{source}:5"],
+        ["too long", f"{source}:8"],
+    ]
+    assert all(len(row) == 4 and row[3] for row in rows)

@@ -32,10 +32,8 @@ def clean(
 ) -> tuple[list[tuple[str, str]], Tally, list[Event]]:
     tally = Tally()
     events: list[Event] = []
-    kept = list(
-        usable_pairs([ListReader(pairs)], is_blank=is_blank, tally=tally, listener=events.append)
-    )
-    return kept, tally, events
+    kept = usable_pairs([ListReader(pairs)], is_blank=is_blank, tally=tally, listener=events.append)
+    return [(pair.source, pair.target) for pair in kept], tally, events
 
 
 def test_a_pair_with_a_blank_side_goes_whole_and_is_named() -> None:
@@ -45,7 +43,7 @@ def test_a_pair_with_a_blank_side_goes_whole_and_is_named() -> None:
     assert kept == [("a", "b"), ("g", "h")]
     assert tally.dropped == {BLANK: 3, INVALID: 1}
     assert (tally.num_read, tally.num_used) == (6, 2)
-    assert events[0] == PairDropped(origin="list", line=2, reason=BLANK)
+    assert events[0] == PairDropped(origin="list", line=2, reason=BLANK, source="", target="c")
     assert [e.line for e in events if isinstance(e, PairDropped)] == [2, 3, 4, 5]
 
 

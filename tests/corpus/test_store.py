@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mt.corpus.store import TokenStore, read_texts, write_texts, write_tokens
+from mt.corpus.pair import Pair
+from mt.corpus.store import TokenStore, read_pairs, write_pairs, write_tokens
 
 
 def test_texts_come_back_in_order(tmp_path: Path) -> None:
-    pairs = [(f"s{i} \u2028 null", f"t{i}") for i in range(25_000)]
-    assert write_texts(tmp_path / "t.arrow", iter(pairs)) == 25_000
-    read = [pair for block in read_texts(tmp_path / "t.arrow") for pair in zip(*block, strict=True)]
-    assert read == pairs
+    pairs = [Pair(f"s{i} \u2028 null", f"t{i}", "a.de", i) for i in range(25_000)]
+    assert write_pairs(tmp_path / "t.arrow", iter(pairs)) == 25_000
+    assert [pair for block in read_pairs(tmp_path / "t.arrow") for pair in block] == pairs
 
 
 def test_tokens_come_back_by_index(tmp_path: Path) -> None:
@@ -31,12 +31,12 @@ def test_tokens_come_back_by_index(tmp_path: Path) -> None:
 
 def test_a_new_store_under_an_old_name_is_read_anew(tmp_path: Path) -> None:
     for word in ("old", "new"):
-        write_texts(tmp_path / "t.arrow", [(word, word)])
-        assert list(read_texts(tmp_path / "t.arrow")) == [([word], [word])]
+        write_pairs(tmp_path / "t.arrow", [Pair(word, word, "a", 1)])
+        assert list(read_pairs(tmp_path / "t.arrow")) == [[Pair(word, word, "a", 1)]]
 
 
 def test_an_empty_store_is_a_store(tmp_path: Path) -> None:
-    assert write_texts(tmp_path / "a.arrow", []) == 0
-    assert [pair for block in read_texts(tmp_path / "a.arrow") for pair in block[0]] == []
+    assert write_pairs(tmp_path / "a.arrow", []) == 0
+    assert [pair for block in read_pairs(tmp_path / "a.arrow") for pair in block] == []
     assert write_tokens(tmp_path / "b.arrow", []) == 0
     assert len(TokenStore(tmp_path / "b.arrow")) == 0
