@@ -9,6 +9,7 @@ One run is trained in legs: to the first number of minutes, scored, resumed to t
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -87,7 +88,13 @@ def main(
         click.echo("| " + " | ".join(str(row[cell]) for cell in cells) + " |")
     parameters = last_event(output, "TrainingStarted")["num_parameters"]
     click.echo(
-        json.dumps({"machine": platform.processor(), "parameters": parameters, "rows": rows})
+        json.dumps(
+            {
+                "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+                "parameters": parameters,
+                "rows": rows,
+            }
+        )
     )
 
 

@@ -114,7 +114,7 @@ def test_ordinary_text_is_not_suspected(text: str) -> None:
 def test_duplicates_are_told_from_near_duplicates() -> None:
     pairs = clean(50)
     source, target = pairs[3]
-    pairs += [pairs[3], (source.upper(), target + " 12!"), (source, "other words here")]
+    pairs += [pairs[3], (source.upper(), target + " 12!"), (source, target[::-1])]
     assert counts(check(pairs)) == {"duplicate": 1, "near_duplicate": 1}
 
 
@@ -150,7 +150,7 @@ def test_a_lacking_line_is_placed(place: int, lacking: str) -> None:
     del sides[0 if lacking == "source" else 1][place - 1]
     report = check(list(zip(*sides, strict=False)), error="unequal sides: 4000 and 3999")
     findings = {finding.id: finding for finding in report.findings}
-    assert set(findings) == {"unreadable", "misaligned"}
+    assert {"unreadable", "misaligned"} <= findings.keys()
     found = int(findings["misaligned"].examples[0].place.rpartition(":")[2])
     assert abs(found - place) <= 20
 
