@@ -21,7 +21,7 @@ def device_options(command: _F) -> _F:
             type=click.Choice(["auto", "float32", "bfloat16"]),
             default="auto",
             show_default=True,
-            help="Type of matrix products; auto takes what is fast and safe on the device.",
+            help="Type of matrix products; with bfloat16 the batch can change a translation.",
         ),
         click.option(
             "--device",

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from mt.config import SearchConfig
-from mt.search.hypothesis import FinishedHypotheses, Hypothesis
+from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
 from mt.search.step import S, StepModel
 
 
@@ -55,12 +55,12 @@ def beam_search(
     *,
     symbols: Symbols,
     config: SearchConfig,
-) -> list[list[Hypothesis]]:
+) -> list[SearchResult]:
     """Search translations of source (B, S); source_mask (B, S) is True at tokens.
 
     The last token of each source is its end symbol and does not count for the length bound.
-    Returns for each sentence its `config.n_best` best hypotheses, best first; fewer when the
-    vocabulary and the bound allow fewer.
+    Each result has the `config.n_best` best hypotheses, best first; fewer when the vocabulary and
+    the bound allow fewer.
     """
     lengths = source_mask.sum(dim=1).tolist()
     limits = [length_limit(config, int(length) - 1) for length in lengths]
@@ -73,7 +73,7 @@ def beam_search(
         beam, kept = _stop(beam, finished)
         if beam.sentences:
             state = state.select(rows[kept].flatten())
-    return [each.best(config.n_best) for each in finished]
+    return [each.result() for each in finished]
 
 
 def length_limit(config: SearchConfig, source_length: int) -> int:
@@ -125,12 +125,14 @@ def _retire_and_prune(
     Returns the new beam and for each of its places the row it came from, (B, K).
     """
     size, width, vocabulary = scores.shape
-    candidates = min(places, width * vocabulary)
+    candidates = min(places + 1, width * vocabulary)
     top, index = scores.flatten(1).topk(candidates, dim=1)
+    left = torch.tensor([places - len(finished[s]) for s in beam.sentences], device=top.device)
+    _note_close_calls(top, left, beam, finished)
+    top, index = top[:, :places], index[:, :places]
     origin = torch.div(index, vocabulary, rounding_mode="floor")
     token = index - origin * vocabulary
-    left = torch.tensor([places - len(finished[s]) for s in beam.sentences], device=top.device)
-    rank = torch.arange(candidates, device=top.device)
+    rank = torch.arange(top.size(1), device=top.device)
     top = top.masked_fill(rank >= left[:, None], -math.inf)
     ended = (token == symbols.end) & (top > -math.inf)
     # (B, K, T + 1) -> the prefixes of the candidates (B, K', T + 1)
@@ -146,6 +148,20 @@ def _retire_and_prune(
     )
     first_row = torch.arange(size, device=top.device)[:, None] * width
     return new, first_row + origin
+
+
+def _note_close_calls(
+    top: Tensor, left: Tensor, beam: _Beam, finished: Sequence[FinishedHypotheses]
+) -> None:
+    """Note where the last candidate that is kept hardly beats the first that is not.
+
+    top (B, C) is sorted; left (B) are the places that a sentence has.
+    """
+    edges = torch.stack((left - 1, left), dim=1).clamp(max=top.size(1) - 1)
+    kept, dropped = top.gather(1, edges).unbind(1)
+    is_close = (kept - dropped < CLOSE) & (dropped > -math.inf) & (left < top.size(1))
+    for b in is_close.nonzero().flatten().tolist():
+        finished[beam.sentences[b]].had_close_call = True
 
 
 def _stop(beam: _Beam, finished: Sequence[FinishedHypotheses]) -> tuple[_Beam, list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mt.config import SearchConfig
 from mt.search.penalty import length_penalty
@@ -22,6 +23,24 @@ class Hypothesis:
     """The end symbol was forced at the length bound."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SearchResult:
+    """What the search of one sentence found."""
+
+    hypotheses: tuple[Hypothesis, ...]
+    """Best first."""
+    is_close_call: bool
+    """Some choice was made by less than rounding may amount to: searched in another batch, the
+    sentence could come out otherwise."""
+
+
+CLOSE = 1e-4
+"""A difference of log-probabilities below which a choice is a close call.
+
+In float32 the company of a sentence moves its log-probability by about 1e-6.
+"""
+
+
 class FinishedHypotheses:
     """The finished hypotheses of one sentence; at most as many as the beam is wide."""
 
@@ -29,6 +48,7 @@ class FinishedHypotheses:
         self._config = config
         self._max_length = max_length
         self._kept: list[Hypothesis] = []
+        self.had_close_call = False
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -61,6 +81,18 @@ class FinishedHypotheses:
     def best(self, num: int) -> list[Hypothesis]:
         """The `num` best, best first; equal scores in the order in which they ended."""
         return sorted(self._kept, key=lambda hypothesis: -hypothesis.score)[:num]
+
+    def result(self) -> SearchResult:
+        """The n best, and whether their order or an earlier choice was a close call."""
+        n_best = self._config.n_best
+        ranked = self.best(n_best + 1)
+        is_close = any(
+            better.score - worse.score < CLOSE / self._divisor(len(better.tokens) + 1)
+            for better, worse in pairwise(ranked)
+        )
+        return SearchResult(
+            hypotheses=tuple(ranked[:n_best]), is_close_call=is_close or self.had_close_call
+        )
 
     def _divisor(self, length: int) -> float:
         return length_penalty(self._config.length_penalty, self._config.alpha, length)

@@ -16,7 +16,7 @@ from mt.events import Listener, Notice, ignore
 from mt.model.device import choose_device, choose_search_dtype
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.beam import Symbols, beam_search
-from mt.search.hypothesis import Hypothesis
+from mt.search.hypothesis import Hypothesis, SearchResult
 from mt.text.normalise import is_blank
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
@@ -169,7 +169,20 @@ class Translator:
             yield order[start:end]
             start = end
 
-    def _search_batch(self, sources: Sequence[Sequence[int]]) -> list[list[Hypothesis]]:
+    def _search_batch(self, sources: Sequence[Sequence[int]]) -> list[tuple[Hypothesis, ...]]:
+        """Search a batch; a sentence whose search was a close call is searched again alone.
+
+        The products of a batch round a little differently with its size. Where so little decides,
+        the sentence alone does: thus no company changes a translation.
+        """
+        results = self._search_together(sources)
+        if len(sources) > 1 and self._dtype == torch.float32:
+            for i, result in enumerate(results):
+                if result.is_close_call:
+                    (results[i],) = self._search_together([sources[i]])
+        return [result.hypotheses for result in results]
+
+    def _search_together(self, sources: Sequence[Sequence[int]]) -> list[SearchResult]:
         device = next(self.model.parameters()).device
         self.model.eval()
         source, mask = pad_with_end(sources)

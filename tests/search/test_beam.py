@@ -42,7 +42,8 @@ def search(
         max_length_ratio=0.0,
         max_length_offset=max_length,
     )
-    return beam_search(model, *sources(count), symbols=SYMBOLS, config=config)
+    results = beam_search(model, *sources(count), symbols=SYMBOLS, config=config)
+    return [list(result.hypotheses) for result in results]
 
 
 def every_hypothesis(vocabulary: int, max_length: int) -> list[tuple[int, ...]]:
@@ -203,6 +204,22 @@ def test_a_hypothesis_that_never_ends_is_ended_at_the_bound_at_its_own_price() -
     assert best.tokens == (2,) * 5
     assert best.hit_limit
     assert best.log_probability == pytest.approx(model.log_probability(0, best.tokens), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("gap", "is_close"), [(1e-6, True), (-1e-6, True), (0.0, True), (0.1, False)]
+)
+@pytest.mark.parametrize("beam", [1, 2])
+def test_a_choice_that_rounding_could_turn_is_a_close_call(
+    gap: float, is_close: bool, beam: int
+) -> None:
+    """Two words that are all but equal: pruning decides with beam 1, ranking with beam 2."""
+    logits = torch.full((1, 2, 5, 5), -30.0)
+    logits[0, 0, START, [2, 3]] = torch.tensor([1.0, 1.0 + gap])
+    logits[0, 1, :, END] = 30.0
+    config = SearchConfig(beam=beam, max_length=4)
+    (result,) = beam_search(TableModel(logits), *sources(1), symbols=SYMBOLS, config=config)
+    assert result.is_close_call == is_close
 
 
 def test_forbidden_symbols_never_appear() -> None:

@@ -77,8 +77,8 @@ def test_reversal_is_learned(tmp_path: Path, device: str) -> None:
             config=SearchConfig(beam=3),
         )
     right = sum(
-        hypotheses[0].tokens == tuple(reversed(line))
-        for hypotheses, line in zip(found, fresh, strict=True)
+        result.hypotheses[0].tokens == tuple(reversed(line))
+        for result, line in zip(found, fresh, strict=True)
     )
     assert right >= 0.98 * len(fresh)
 

@@ -15,6 +15,7 @@ from mt.config import Config, ModelConfig, SearchConfig
 from mt.errors import DataError
 from mt.events import Event, Notice
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.state import DecoderState
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, START, train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
@@ -65,6 +66,29 @@ def texts(translator: Translator, given_lines: list[str]) -> list[str]:
 def test_the_batch_size_changes_nothing(batch_size: int, beam: int) -> None:
     expected = texts(make(batch_size=8, beam=beam)[0], list(lines()))
     assert texts(make(batch_size=batch_size, beam=beam)[0], list(lines())) == expected
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_ties_are_broken_alike_in_every_batch(beam: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pieces have the same weights and tie exactly; each batch then rounds in a way of its own."""
+    step = EncoderDecoder.step
+
+    def rounded_by_company(
+        model: EncoderDecoder, tokens: torch.Tensor, state: DecoderState
+    ) -> tuple[torch.Tensor, DecoderState]:
+        logits, after = step(model, tokens, state)
+        noise = torch.Generator().manual_seed(len(tokens))
+        return logits + 1e-6 * torch.randn(logits.shape, generator=noise), after
+
+    monkeypatch.setattr(EncoderDecoder, "step", rounded_by_company)
+    found = []
+    for batch_size in (1, 5, 64):
+        translator, _ = make(batch_size=batch_size, beam=beam)
+        with torch.no_grad():
+            weight = translator.model.output_weight
+            weight[4:] = weight[4]
+        found.append(texts(translator, list(lines())))
+    assert found[0] == found[1] == found[2]
 
 
 def test_order_and_neighbours_change_nothing() -> None:
