@@ -70,7 +70,7 @@ def test_the_batch_size_changes_nothing(batch_size: int, beam: int) -> None:
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_ties_are_broken_alike_in_every_batch(beam: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All pieces have the same weights and tie exactly; each batch then rounds in a way of its own."""
+    """All pieces have the same weights and tie; each batch then rounds in a way of its own."""
     step = EncoderDecoder.step
 
     def rounded_by_company(
