@@ -59,7 +59,7 @@ def logits_of(model: EncoderDecoder, source: Tensor, mask: Tensor, target: Tenso
     return hidden @ model.output_weight.T
 
 
-def close(a: Tensor, b: Tensor) -> None:
+def assert_close(a: Tensor, b: Tensor) -> None:
     torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-10)
 
 
@@ -70,7 +70,7 @@ def test_cached_stepping_equals_the_full_pass_at_every_position(model: EncoderDe
     state = model.start(source, mask)
     for t in range(9):
         logits, state = model.step(target[:, t], state)
-        close(logits, expected[:, t])
+        assert_close(logits, expected[:, t])
 
 
 def test_a_later_target_token_changes_nothing_earlier(model: EncoderDecoder) -> None:
@@ -79,7 +79,7 @@ def test_a_later_target_token_changes_nothing_earlier(model: EncoderDecoder) -> 
     other = target.clone()
     other[:, 4:] = (other[:, 4:] + 1) % VOCABULARY
     before, after = (logits_of(model, source, mask, t) for t in (target, other))
-    close(before[:, :4], after[:, :4])
+    assert_close(before[:, :4], after[:, :4])
     assert not torch.allclose(before[:, 4:], after[:, 4:])
 
 
@@ -88,10 +88,10 @@ def test_padding_and_company_change_no_logit(model: EncoderDecoder) -> None:
     target = torch.randint(4, VOCABULARY, (2, 5))
     together = logits_of(model, source, mask, target)
     alone = logits_of(model, source[1:, :3], mask[1:, :3], target[1:])
-    close(together[1:], alone)
+    assert_close(together[1:], alone)
     wider = torch.cat((source, torch.zeros(2, 6, dtype=torch.long)), dim=1)
     wider_mask = torch.cat((mask, torch.zeros(2, 6, dtype=torch.bool)), dim=1)
-    close(logits_of(model, wider, wider_mask, target), together)
+    assert_close(logits_of(model, wider, wider_mask, target), together)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_select_then_step_equals_step_then_select(model: EncoderDecoder, rows: l
     chosen = torch.tensor(rows)
     stepped, after = model.step(tokens, state)
     selected, selected_after = model.step(tokens[chosen], state.select(chosen))
-    close(selected, stepped[chosen])
+    assert_close(selected, stepped[chosen])
     more = torch.randint(4, VOCABULARY, (3,))
-    close(
+    assert_close(
         model.step(more[chosen], selected_after)[0],
         model.step(more[chosen], after.select(chosen))[0],
     )
@@ -122,13 +122,13 @@ def test_selecting_twice_equals_selecting_once(model: EncoderDecoder) -> None:
     tokens = torch.tensor([7, 8, 9, 4])
     twice, _ = model.step(tokens, state.select(first).select(second))
     once, _ = model.step(tokens, state.select(first[second]))
-    close(twice, once)
+    assert_close(twice, once)
 
 
 def test_dropout_acts_in_training_and_not_in_evaluation(model: EncoderDecoder) -> None:
     source, mask = source_of(5)
     target = torch.randint(4, VOCABULARY, (1, 4))
-    close(model(source, mask, target), model(source, mask, target))
+    assert_close(model(source, mask, target), model(source, mask, target))
     model.train()
     assert not torch.allclose(model(source, mask, target), model(source, mask, target))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mt.corpus.formats.file_reader import FileReader
 from mt.corpus.formats.json_lines import field_pair
 from mt.corpus.formats.options import ReadingOptions
 from mt.corpus.pair import Pair
@@ -14,22 +15,8 @@ from mt.errors import ConfigError, DataError
 _ROWS = 1000  # at a time
 
 
-class Parquet:
+class Parquet(FileReader):
     """A Parquet file with a column a side, or one of translations."""
-
-    def __init__(self, path: Path, options: ReadingOptions) -> None:
-        self._path = path
-        self._options = options
-
-    @property
-    def name(self) -> str:
-        """The file name."""
-        return str(self._path)
-
-    @property
-    def languages(self) -> tuple[str, str] | None:
-        """Unknown."""
-        return None
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError when it is no Parquet file, or lacks the columns."""

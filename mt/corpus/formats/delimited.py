@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from pathlib import Path
 
+from mt.corpus.formats.file_reader import FileReader
 from mt.corpus.formats.options import (
     ReadingOptions,
     named_columns,
@@ -18,26 +18,12 @@ from mt.corpus.pair import INVALID, Pair
 from mt.errors import DataError
 
 
-class TabSeparated:
+class TabSeparated(FileReader):
     """Fields with a tab between; a quote is a character like others, and there are no escapes.
 
     Two columns, source and target, unless columns are asked for. The first row is a header when
     it names the columns or languages that were asked for.
     """
-
-    def __init__(self, path: Path, options: ReadingOptions) -> None:
-        self._path = path
-        self._options = options
-
-    @property
-    def name(self) -> str:
-        """The file name."""
-        return str(self._path)
-
-    @property
-    def languages(self) -> tuple[str, str] | None:
-        """Unknown."""
-        return None
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError at a row with too few columns, or too many.
@@ -92,26 +78,12 @@ def _pair(
     return Pair(on_one_line(row[places[0]]), on_one_line(row[places[1]]), origin, line)
 
 
-class CommaSeparated:
+class CommaSeparated(FileReader):
     """CSV with double quotes (RFC 4180); a quoted field may hold line ends.
 
     The first row is a header when it names the columns or languages asked for, or source and
     target; without one there must be two columns.
     """
-
-    def __init__(self, path: Path, options: ReadingOptions) -> None:
-        self._path = path
-        self._options = options
-
-    @property
-    def name(self) -> str:
-        """The file name."""
-        return str(self._path)
-
-    @property
-    def languages(self) -> tuple[str, str] | None:
-        """Unknown."""
-        return None
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError where quotes or columns are broken."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from mt.corpus.formats.file_reader import FileReader
 from mt.corpus.formats.options import ReadingOptions, named_columns, no_such_columns, on_one_line
 from mt.corpus.formats.text import read_lines
 from mt.corpus.pair import INVALID, NO_SOURCE, NO_TARGET, Pair
@@ -39,22 +39,8 @@ def field_pair(record: dict[str, Any], options: ReadingOptions, origin: str, lin
     return Pair(on_one_line(sides[0]), on_one_line(sides[1]), origin, line)
 
 
-class JsonLines:
+class JsonLines(FileReader):
     """A file of JSON objects, one a line."""
-
-    def __init__(self, path: Path, options: ReadingOptions) -> None:
-        self._path = path
-        self._options = options
-
-    @property
-    def name(self) -> str:
-        """The file name."""
-        return str(self._path)
-
-    @property
-    def languages(self) -> tuple[str, str] | None:
-        """Unknown."""
-        return None
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError at a line that is no JSON object.

@@ -9,7 +9,8 @@ from pathlib import Path
 import polib
 
 from mt.corpus.formats.compressed import read_blocks
-from mt.corpus.formats.options import ReadingOptions, on_one_line
+from mt.corpus.formats.file_reader import FileReader
+from mt.corpus.formats.options import on_one_line
 from mt.corpus.pair import NO_TARGET, Pair
 from mt.errors import DataError
 
@@ -17,21 +18,8 @@ FUZZY = "fuzzy entry"
 OBSOLETE = "obsolete entry"
 
 
-class Po:
+class Po(FileReader):
     """A catalogue: msgid is the source, msgstr the target, the plural forms are pairs too."""
-
-    def __init__(self, path: Path, options: ReadingOptions) -> None:
-        self._path = path
-
-    @property
-    def name(self) -> str:
-        """The file name."""
-        return str(self._path)
-
-    @property
-    def languages(self) -> tuple[str, str] | None:
-        """Unknown: a catalogue names its target at most."""
-        return None
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; fuzzy, obsolete and untranslated entries are pairs with a fault.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from mt.corpus.formats.options import ReadingOptions, base_language, matching
+from mt.corpus.formats.file_reader import FileReader
+from mt.corpus.formats.options import base_language, matching
 from mt.corpus.formats.xml import Element, children, elements, text_of
 from mt.corpus.pair import NO_SOURCE, NO_TARGET, Pair
 from mt.errors import DataError
@@ -14,21 +14,12 @@ _CODES = frozenset({"bpt", "ept", "ph", "it", "ut"})
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
-class Tmx:
+class Tmx(FileReader):
     """A translation memory.
 
     Languages match exactly (en-US) or by their base (en). Where a unit holds several variants of
     a side, each combination is a pair.
     """
-
-    def __init__(self, path: Path, options: ReadingOptions) -> None:
-        self._path = path
-        self._wanted = options.languages
-
-    @property
-    def name(self) -> str:
-        """The file name."""
-        return str(self._path)
 
     @property
     def languages(self) -> tuple[str, str] | None:
@@ -57,7 +48,7 @@ class Tmx:
 
         Raises DataError for broken XML, and when it is unclear which languages are meant.
         """
-        wanted = self._wanted or self.languages
+        wanted = self._options.languages or self.languages
         if wanted is None:
             raise DataError(
                 f"{self._path} holds several languages", hint="Say which: --langs SOURCE-TARGET"

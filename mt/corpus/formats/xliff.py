@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from mt.corpus.formats.options import ReadingOptions, matching
+from mt.corpus.formats.file_reader import FileReader
+from mt.corpus.formats.options import matching
 from mt.corpus.formats.xml import Element, children, elements, local_name, text_of
 from mt.corpus.pair import NO_TARGET, Pair
 
@@ -15,21 +15,12 @@ UNTRANSLATED = "marked as not translated"
 OTHER_LANGUAGES = "other languages"
 
 
-class Xliff:
+class Xliff(FileReader):
     """A document of translation units. A unit that is cut into segments gives a pair for each.
 
     Suggestions from memories (alt-trans, matches) are no pairs. Targets whose state says that
     they are not translated yet have a fault.
     """
-
-    def __init__(self, path: Path, options: ReadingOptions) -> None:
-        self._path = path
-        self._wanted = options.languages
-
-    @property
-    def name(self) -> str:
-        """The file name."""
-        return str(self._path)
 
     @property
     def languages(self) -> tuple[str, str] | None:
@@ -70,10 +61,10 @@ class Xliff:
 
     def _direction(self, declared: tuple[str, str]) -> int:
         """1 if a file goes as asked, -1 if the other way, 0 if it is in other languages."""
-        if self._wanted is None:
+        if self._options.languages is None:
             return 1
         for direction in (1, -1):
-            pairs = zip(self._wanted[::direction], declared, strict=True)
+            pairs = zip(self._options.languages[::direction], declared, strict=True)
             # A language that the file does not declare is taken for the one asked for.
             if all(not code or matching(want, [code]) for want, code in pairs):
                 return direction
