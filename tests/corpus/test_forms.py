@@ -108,8 +108,15 @@ def test_tmx_gives_its_languages_when_there_are_two(write: Write) -> None:
     assert (opened.source_language, opened.target_language) == ("en", "de")
     assert pairs(read(write("two.tmx", two))) == [("a", "b")]
     many = write("many.tmx", tmx(tuv("de", "b") + tuv("en", "a") + tuv("fr", "c")))
-    with pytest.raises(DataError, match=r"several languages\. Say which: --langs"):
+    with pytest.raises(DataError, match=r"not hold just two languages\. Say which: --langs"):
         read(many)
+
+
+def test_tmx_with_a_namespace_is_read_alike(write: Write) -> None:
+    text = tmx(tuv("de", "b") + tuv("en", "a")).replace("<tmx ", '<tmx xmlns="urn:x" ')
+    opened = open_corpora([write("m.tmx", text)])
+    assert (opened.source_language, opened.target_language) == ("en", "de")
+    assert [(pair.source, pair.target) for pair in opened.readers[0]] == [("a", "b")]
 
 
 def test_xml_expands_no_entity_and_fetches_nothing(write: Write, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mt.corpus.formats.file_reader import FileReader
 from mt.corpus.formats.options import base_language, matching
-from mt.corpus.formats.xml import Element, children, elements, text_of
+from mt.corpus.formats.xml import Element, children, elements, local_name, text_of
 from mt.corpus.pair import NO_SOURCE, NO_TARGET, Pair
 from mt.errors import DataError
 
@@ -29,11 +29,10 @@ class Tmx(FileReader):
         """
         header_source = ""
         for event, element in elements(self._path, root="tmx", names=frozenset({"header", "tu"})):
-            if event == "start":
-                if element.tag == "header":
-                    header_source = element.get("srclang", "")
-                continue
-            if element.tag == "tu":
+            is_header = local_name(element) == "header"
+            if is_header:
+                header_source = element.get("srclang", "")
+            elif event == "end":
                 codes = [code for code, _ in _variants(element)]
                 if len(codes) != 2:
                     return None
@@ -51,7 +50,8 @@ class Tmx(FileReader):
         wanted = self._options.languages or self.languages
         if wanted is None:
             raise DataError(
-                f"{self._path} holds several languages", hint="Say which: --langs SOURCE-TARGET"
+                f"{self._path} does not hold just two languages",
+                hint="Say which: --langs SOURCE-TARGET",
             )
         origin = str(self._path)
         for event, unit in elements(self._path, root="tmx", names=frozenset({"tu"})):
