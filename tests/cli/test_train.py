@@ -167,3 +167,20 @@ def test_rejected_pairs_are_written_with_reason_and_place(
         ["too long", f"{source}:8"],
     ]
     assert all(len(row) == 4 and row[3] for row in rows)
+
+
+def test_a_japanese_target_trains_and_scores_without_its_tokenizer(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mt.evaluate.scores.find_spec", lambda package: None)
+    for language, line in (("en", "the cat sleeps {}"), ("ja", "{}匹の猫は寝ています。")):
+        text = "".join(line.format(i) + "\n" for i in range(60))
+        (tmp_path / f"c.{language}").write_text(text, "utf-8")
+    paths = [str(tmp_path / "c.en"), str(tmp_path / "c.ja")]
+    folder = tmp_path / "m"
+    assert status_of("train", *paths, "-o", str(folder), *SMALL, "--updates", "2") == 0
+    assert "BLEU counts characters" in capfd.readouterr().err
+    assert status_of("eval", "-m", str(folder), *paths) == 0
+    captured = capfd.readouterr()
+    assert "tok:char" in captured.out
+    assert "BLEU counts characters" in captured.err

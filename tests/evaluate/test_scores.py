@@ -62,10 +62,24 @@ def test_nothing_is_refused() -> None:
 
 
 def test_languages_without_spaces_have_their_own_tokenizer() -> None:
-    names = [tokenizer_for(code) for code in ("zh", "zh_CN", "ja", "ko-KR", "de", "")]
-    assert names == ["zh", "zh", "ja-mecab", "ko-mecab", "13a", "13a"]
+    names = [tokenizer_for(code).name for code in ("zh", "zh_CN", "de", "")]
+    assert names == ["zh", "zh", "13a", "13a"]
     bleu, _ = corpus_scores(["我今天买了三本书。"], [["我昨天买了三本书。"]], tokenize="zh")
     assert bleu.score == pytest.approx(75.06, abs=0.005)
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+@pytest.mark.parametrize(("code", "name"), [("ja", "ja-mecab"), ("ko-KR", "ko-mecab")])
+def test_japanese_and_korean_count_characters_where_their_tokenizer_is_missing(
+    code: str, name: str, is_installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "mt.evaluate.scores.find_spec", lambda package: object() if is_installed else None
+    )
+    choice = tokenizer_for(code)
+    assert choice.name == (name if is_installed else "char")
+    assert bool(choice.warning) == (not is_installed)
+    assert is_installed or f"pip install 'sacrebleu[{code[:2]}]'" in choice.warning
 
 
 def test_a_tokenizer_that_is_not_installed_is_named_with_its_package(
