@@ -28,6 +28,7 @@ ONE_ROOM = {
     "zstandard": ["mt/corpus/formats/compressed.py"],
     "lxml": ["mt/corpus/formats/xml.py"],
     "polib": ["mt/corpus/formats/po.py"],
+    "py3langid": ["mt/corpus/checks/language.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""
 

@@ -42,8 +42,12 @@ def command(**flags: Any) -> int:
     )
     against = open_corpora(flags["against"], options).readers
     keep = dataclasses.replace(options, keep_invalid=True)
+    corpora = open_corpora(flags["corpus"], keep)
     report = examine(
-        open_corpora(flags["corpus"], keep).readers, against=against, is_blank=is_blank
+        corpora.readers,
+        against=against,
+        is_blank=is_blank,
+        languages=(corpora.source_language, corpora.target_language),
     )
     if flags["as_json"]:
         click.echo(json.dumps(_as_json(report), ensure_ascii=False))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from mt.corpus.checks.alignment import alignment_break
 from mt.corpus.checks.finding import KINDS, Finding, Report
+from mt.corpus.checks.language import LanguageLabel, known_languages
 from mt.corpus.checks.overlap import Overlap
 from mt.corpus.checks.sides import (
     ANY_TEXT,
@@ -16,15 +17,16 @@ from mt.corpus.checks.sides import (
     loose_key,
     main_script,
 )
+from mt.corpus.checks.usual import Usual, UsualProportion
+from mt.corpus.formats.options import base_language
 from mt.corpus.pair import Pair, Reader
 from mt.errors import DataError
 
 _LONG_WORDS = 200
-_FAR_RATIO = 4  # of characters, longer to shorter side
-_FAR_LENGTH = 40  # characters of the longer side, below which no ratio is far
+_FAR_RATIO = 4.0  # of the usual proportion of the sides, in characters
+_FAR_LENGTH = 40  # characters of the longer side, below which no proportion is far
 _SERIAL_SHARE = 0.2  # of the lines of a side, from which serial numbers are no accident
 _SERIAL_LEAST = 20
-_SCRIPT_SAMPLE = 500  # pairs by which the usual script of a side is settled
 
 
 def examine(
@@ -32,14 +34,16 @@ def examine(
     *,
     against: Iterable[Reader] = (),
     is_blank: Callable[[str], bool],
+    languages: tuple[str, str] = ("", ""),
 ) -> Report:
     """Read a corpus once and tell what is wrong with it.
 
-    Memory holds some numbers for each pair, and the `against` corpora whole. A corpus that breaks
-    off (unequal sides, a broken file) is reported up to there, with the break as a finding;
-    trouble in reading `against` raises DataError.
+    `languages` are the codes of source and target, where they are known. Memory holds some numbers
+    for each pair, and the `against` corpora whole. A corpus that breaks off (unequal sides, a
+    broken file) is reported up to there, with the break as a finding; trouble in reading `against`
+    raises DataError.
     """
-    doctor = _Doctor(Overlap(against), is_blank)
+    doctor = _Doctor(Overlap(against), is_blank, languages)
     for reader in readers:
         doctor.read(reader)
     return doctor.report()
@@ -48,7 +52,9 @@ def examine(
 class _Doctor:
     """Gathers findings pair by pair."""
 
-    def __init__(self, overlap: Overlap, is_blank: Callable[[str], bool]) -> None:
+    def __init__(
+        self, overlap: Overlap, is_blank: Callable[[str], bool], languages: tuple[str, str]
+    ) -> None:
         self._overlap = overlap
         self._is_blank = is_blank
         self._findings: dict[str, Finding] = {}
@@ -56,8 +62,14 @@ class _Doctor:
         self._exact: set[int] = set()
         self._loose: set[int] = set()
         self._serial = (Finding(id="serial"), Finding(id="serial"))
-        self._waiting: list[Pair] = []
-        self._scripts: tuple[str, str] | None = None
+        self._languages = languages
+        self._proportion = UsualProportion(factor=_FAR_RATIO, least_length=_FAR_LENGTH)
+        self._usual = {
+            "script_source": Usual(main_script),
+            "script_target": Usual(main_script),
+            "language_source": Usual(LanguageLabel()),
+            "language_target": Usual(LanguageLabel()),
+        }
 
     def read(self, reader: Reader) -> None:
         """Examine the pairs of a reader."""
@@ -76,7 +88,7 @@ class _Doctor:
 
     def report(self) -> Report:
         """What was found."""
-        self._settle_scripts()
+        self._settle_usual()
         num_pairs = self._files.total()
         for finding in self._serial:
             if finding.count >= max(_SERIAL_SHARE * num_pairs, _SERIAL_LEAST):
@@ -104,12 +116,10 @@ class _Doctor:
         self._examine_lengths(pair, place)
         self._examine_likeness(pair, place)
         self._overlap.add(pair)
-        if self._scripts is not None:
-            self._examine_scripts(pair, self._scripts)
-            return
-        self._waiting.append(pair)
-        if len(self._waiting) == _SCRIPT_SAMPLE:
-            self._settle_scripts()
+        for name, usual in self._usual.items():
+            text = pair.source if name.endswith("source") else pair.target
+            for odd in usual.add(place, text):
+                self._note(name, *odd)
 
     def _examine_side(self, text: str, place: str) -> None:
         is_plain = text.isascii() and text.isprintable()
@@ -118,11 +128,11 @@ class _Doctor:
                 self._note(name, place, text)
 
     def _examine_lengths(self, pair: Pair, place: str) -> None:
-        shorter, longer = sorted((len(pair.source), len(pair.target)))
+        longer = max(len(pair.source), len(pair.target))
         if longer > _LONG_WORDS and max(map(_num_words, (pair.source, pair.target))) > _LONG_WORDS:
             self._note("long", place, pair.source)
-        if longer >= _FAR_LENGTH and longer > _FAR_RATIO * shorter:
-            self._note("ratio", place, f"{pair.source} | {pair.target}")
+        for far in self._proportion.add(place, pair.source, pair.target):
+            self._note("ratio", *far)
 
     def _examine_likeness(self, pair: Pair, place: str) -> None:
         if pair.source.strip() == pair.target.strip():
@@ -137,24 +147,19 @@ class _Doctor:
         self._exact.add(exact)
         self._loose.add(loose)
 
-    def _settle_scripts(self) -> None:
-        """Take the script of most of the first pairs for the usual one, then catch up."""
-        if self._scripts is not None:
-            return
-        self._scripts = (
-            _most_common(main_script(pair.source) for pair in self._waiting),
-            _most_common(main_script(pair.target) for pair in self._waiting),
-        )
-        for pair in self._waiting:
-            self._examine_scripts(pair, self._scripts)
-        self._waiting = []
-
-    def _examine_scripts(self, pair: Pair, usual: tuple[str, str]) -> None:
-        sides = (("script_source", pair.source), ("script_target", pair.target))
-        for (name, text), expected in zip(sides, usual, strict=True):
-            script = main_script(text)
-            if script and expected and script != expected:
-                self._note(name, f"{pair.origin}:{pair.line}", text)
+    def _settle_usual(self) -> None:
+        """Settle what was not settled yet, and compare the languages with those asked for."""
+        for far in self._proportion.settle():
+            self._note("ratio", *far)
+        for name, usual in self._usual.items():
+            for place, text in usual.settle():
+                self._note(name, place, text)
+        for name, code in zip(("language_source", "language_target"), self._languages, strict=True):
+            found = self._usual[name].usual
+            expected = base_language(code)
+            if found and expected in known_languages() and found != expected:
+                side = name.removeprefix("language_")
+                self._note("unexpected_language", side, f"most is {found}, not {expected}")
 
     def _note(self, name: str, place: str, text: str) -> None:
         self._findings.setdefault(name, Finding(id=name)).add(place, text)
@@ -162,9 +167,3 @@ class _Doctor:
 
 def _num_words(text: str) -> int:
     return text.count(" ") + 1
-
-
-def _most_common(scripts: Iterable[str]) -> str:
-    """The most frequent script, or nothing where there is none."""
-    counts = Counter(script for script in scripts if script)
-    return counts.most_common(1)[0][0] if counts else ""

@@ -57,12 +57,21 @@ KINDS: dict[str, Kind] = {
     ),
     "blank": _kind("pairs with a blank side", "doubt", "dropped"),
     "ratio": _kind(
-        "pairs with one side over 4 times as long as the other",
+        "pairs whose lengths are over 4 times out of the usual proportion",
         "doubt",
         "kept; often no translation",
     ),
     "script_source": _kind("sources in another script than most", "doubt", "kept; look at them"),
     "script_target": _kind("targets in another script than most", "doubt", "kept; look at them"),
+    "language_source": _kind(
+        "sources in another language than most", "doubt", "kept; look at them"
+    ),
+    "language_target": _kind(
+        "targets in another language than most", "doubt", "kept; look at them"
+    ),
+    "unexpected_language": _kind(
+        "sides in another language than asked for", "doubt", "are the files in the right order?"
+    ),
     "nul": _kind("NUL characters", "doubt", "read as spaces; is the file UTF-16?"),
     "replacement": _kind(
         "replacement characters: text broken before it came here",

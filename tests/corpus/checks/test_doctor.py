@@ -111,6 +111,29 @@ def test_ordinary_text_is_not_suspected(text: str) -> None:
     assert not {"mojibake", "markup", "control", "not_nfc"} & counts(report).keys()
 
 
+GERMAN = "Die Mannschaft hat gestern wieder einmal gewonnen, und alle haben sich gefreut."
+ENGLISH = "The team has won once again yesterday, and everybody was very happy about it."
+FRENCH = "Ils ont décidé de partir demain matin, parce que le temps sera meilleur qu'aujourd'hui."
+
+
+def test_text_in_another_language_is_found_and_sides_in_the_wrong_order() -> None:
+    pairs = [(f"{GERMAN} {i}", f"{ENGLISH} {i}") for i in range(600)]
+    pairs[550] = (pairs[550][0], FRENCH)
+    pairs[20] = (ENGLISH, pairs[20][1])
+    report = examine([ListReader(pairs)], is_blank=is_blank, languages=("de", "en"))
+    found = {finding.id: finding for finding in report.findings}
+    assert found["language_target"].count == found["language_source"].count == 1
+    assert found["language_target"].examples[0].place == "c.de:551"
+    assert found["language_source"].examples[0].place == "c.de:21"
+    assert "unexpected_language" not in found
+    turned = examine([ListReader(pairs)], is_blank=is_blank, languages=("en", "de"))
+    (finding,) = [f for f in turned.findings if f.id == "unexpected_language"]
+    assert [example.text for example in finding.examples] == [
+        "most is de, not en",
+        "most is en, not de",
+    ]
+
+
 def test_duplicates_are_told_from_near_duplicates() -> None:
     pairs = clean(50)
     source, target = pairs[3]

@@ -1,0 +1,40 @@
+"""In which language a text is: the only room that imports py3langid, which ships its model."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+_LEAST_LENGTH = 40  # characters below which a guess is worth little
+_LEAST_CONFIDENCE = 0.95
+_ALL_OF_FIRST = 10_000  # texts of a side that are all looked at; then one in ten
+_ONE_IN = 10
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def known_languages() -> frozenset[str]:
+    """Codes of the languages that can be told."""
+    return frozenset(_identifier().labels)
+
+
+class LanguageLabel:
+    """Labels the texts of a side; "" for short ones, unsure ones, and those not looked at."""
+
+    def __init__(self) -> None:
+        self._num_seen = 0
+
+    def __call__(self, text: str) -> str:
+        """The code of the language of `text`, or ""."""
+        if len(text) < _LEAST_LENGTH:
+            return ""
+        self._num_seen += 1
+        if self._num_seen > _ALL_OF_FIRST and self._num_seen % _ONE_IN:
+            return ""
+        code, confidence = _identifier().classify(text)
+        return str(code) if confidence >= _LEAST_CONFIDENCE else ""

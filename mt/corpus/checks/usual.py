@@ -1,0 +1,88 @@
+"""What is usual in a corpus, and what is not: in script, in language, in proportion."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+_SAMPLE = 500  # texts or pairs by which the usual is settled
+_LEAST_SHARE = 0.6  # of them, for a label to be usual
+
+
+class Usual:
+    """Settles the usual label of a side by its first texts, then tells which texts differ."""
+
+    def __init__(self, label: Callable[[str], str]) -> None:
+        """`label` names the script or language of a text, or gives "" where it cannot tell."""
+        self._label = label
+        self._waiting: list[tuple[str, str, str]] = []
+        self._is_settled = False
+        self.usual = ""
+        """The label of most of the first texts; empty before `settle` and where none is usual."""
+
+    def add(self, place: str, text: str) -> Iterator[tuple[str, str]]:
+        """Take a text; gives the places and texts that are known to differ by now."""
+        label = self._label(text)
+        if not label:
+            return
+        if not self._is_settled:
+            self._waiting.append((label, place, text))
+            if len(self._waiting) == _SAMPLE:
+                yield from self.settle()
+        elif self.usual and label != self.usual:
+            yield place, text
+
+    def settle(self) -> Iterator[tuple[str, str]]:
+        """Settle what is usual by what came so far; gives what differs from it."""
+        self._is_settled = True
+        counts = Counter(label for label, _, _ in self._waiting)
+        if counts:
+            label, count = counts.most_common(1)[0]
+            self.usual = label if count >= _LEAST_SHARE * counts.total() else ""
+        for label, place, text in self._waiting:
+            if self.usual and label != self.usual:
+                yield place, text
+        self._waiting = []
+
+
+class UsualProportion:
+    """Settles how long targets are beside their sources, then tells which pairs are far off.
+
+    Japanese has a third of the characters of English, so that no fixed bound fits all languages.
+    """
+
+    def __init__(self, *, factor: float, least_length: int) -> None:
+        """Far off is `factor` times the usual proportion, with a side of `least_length` or more."""
+        self._far = math.log(factor)
+        self._least_length = least_length
+        self._waiting: list[tuple[str, str, str]] = []
+        self._usual: float | None = None
+
+    def add(self, place: str, source: str, target: str) -> Iterator[tuple[str, str]]:
+        """Take a pair; gives the places and texts of pairs that are known to be far off by now."""
+        if self._usual is None:
+            self._waiting.append((place, source, target))
+            if len(self._waiting) == _SAMPLE:
+                yield from self.settle()
+        elif self._is_far(source, target, self._usual):
+            yield place, f"{source} | {target}"
+
+    def settle(self) -> Iterator[tuple[str, str]]:
+        """Settle the usual proportion by what came so far; gives what is far from it."""
+        if self._waiting:
+            self._usual = statistics.median(_log_ratio(s, t) for _, s, t in self._waiting)
+            for place, source, target in self._waiting:
+                if self._is_far(source, target, self._usual):
+                    yield place, f"{source} | {target}"
+        self._waiting = []
+
+    def _is_far(self, source: str, target: str, usual: float) -> bool:
+        if max(len(source), len(target)) < self._least_length:
+            return False
+        return abs(_log_ratio(source, target) - usual) > self._far
+
+
+def _log_ratio(source: str, target: str) -> float:
+    return math.log((len(target) + 1) / (len(source) + 1))
