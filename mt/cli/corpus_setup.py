@@ -37,6 +37,8 @@ def fill_folder(
         )
         dev_pairs = dev[0], dev[1]
         listener(Notice(text=f"{len(dev_pairs[0])} pairs are held out for validation"))
+    else:
+        preparation.warn_of_overlap(training, dev_pairs[0], listener=listener)
     tokenizers = preparation.train_tokenizers(
         training, config, held_out, num_pairs=tally.num_used, listener=listener
     )

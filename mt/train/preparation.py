@@ -185,6 +185,19 @@ def read_dev(readers: Iterable[Reader], *, listener: Listener) -> tuple[list[str
     return sources, targets
 
 
+def warn_of_overlap(folder: Path, dev_sources: list[str], *, listener: Listener) -> None:
+    """Say how many validation sources occur in the stored corpus, if any do."""
+    wanted = {source.strip() for source in dev_sources}
+    met = {source for pair in _stored(folder) if (source := pair.source.strip()) in wanted}
+    count = sum(source.strip() in met for source in dev_sources)
+    if count:
+        text = (
+            f"{count} of {len(dev_sources)} validation sources occur in the training corpus: "
+            "scores on them say nothing (mt check --against shows where)"
+        )
+        listener(Notice(text=text, is_warning=True))
+
+
 def _stored(folder: Path) -> Iterator[Pair]:
     for block in read_pairs(folder / PAIRS):
         yield from block

@@ -184,3 +184,20 @@ def test_a_japanese_target_trains_and_scores_without_its_tokenizer(
     captured = capfd.readouterr()
     assert "tok:char" in captured.out
     assert "BLEU counts characters" in captured.err
+
+
+def test_validation_lines_in_the_corpus_are_warned_of(
+    corpus: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dev = []
+    for path in corpus:
+        lines = Path(path).read_text("utf-8").split("\n")[:5]
+        clean = (STARTER / f"dev.{path[-2:]}").read_text("utf-8").split("\n")[:20]
+        dev.append(tmp_path / f"dev.{path[-2:]}")
+        dev[-1].write_text("".join(f"{line}\n" for line in [*lines, *clean]), "utf-8")
+    plan = [*SMALL, "--updates", "1"]
+    for number, (flags, warned) in enumerate([(dev, True), ([], False)]):
+        given = [argument for path in flags for argument in ("--dev", str(path))]
+        assert status_of("train", *corpus, *given, "-o", str(tmp_path / str(number)), *plan) == 0
+        message = "5 of 25 validation sources occur in the training corpus"
+        assert (message in capfd.readouterr().err) == warned
