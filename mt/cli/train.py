@@ -22,7 +22,7 @@ from mt.presets import PRESETS
 @click.argument("corpus", nargs=-1)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Model folder to make.")
 @click.option(
-    "--dev", multiple=True, help="Validation set, as two --dev or one .tsv; else held out."
+    "--dev", multiple=True, help="Validation set: two --dev, or one of both sides; else held out."
 )
 @click.option("--langs", metavar="S-T", help="Languages, for example de-en; else by suffixes.")
 @click.option("--columns", metavar="S,T", help="Columns or keys of the sides: names or numbers.")
