@@ -24,6 +24,15 @@ _COMMANDS = {
 }
 
 
+_KERNELS_KEPT = "64"
+_KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+"""Sizes of the caches in which torch's CPU library keeps a kernel for each shape it has met.
+
+Batches come in hundreds of shapes: the 1,024 kernels that are kept by default more than double the
+memory of a training run and slow it by a tenth (docs/log.md). Read once, when torch is loaded.
+"""
+
+
 class _ReaderGoneError(Exception):
     """Standard output was closed by whoever read it."""
 
@@ -72,6 +81,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    for cache in _KERNEL_CACHES:
+        os.environ.setdefault(cache, _KERNELS_KEPT)
     for stream in (sys.stdout, sys.stderr):
         # Whatever the locale says: we write UTF-8, and a message never dies of its own text.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -52,6 +53,16 @@ def test_the_help_of_a_command_imports_no_torch(module: str) -> None:
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     assert status_of("--version") == 0
     assert capsys.readouterr().out == "mt 0.1.0\n"
+
+
+def test_few_kernels_are_kept_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
+    monkeypatch.setenv("LRU_CACHE_CAPACITY", "7")
+    assert status_of("--version") == 0
+    assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == "64"
+    assert os.environ["LRU_CACHE_CAPACITY"] == "7"
 
 
 DE, EN = str(STARTER / "test.de"), str(STARTER / "test.en")
