@@ -40,14 +40,15 @@ def command(**flags: Any) -> int:
     options = ReadingOptions(
         languages=parse_languages(flags["langs"]), columns=parse_columns(flags["columns"])
     )
+    corpora = open_corpora(flags["corpus"], dataclasses.replace(options, keep_invalid=True))
+    known = corpora.source_language, corpora.target_language
+    options = dataclasses.replace(options, languages=known if all(known) else None)
     against = open_corpora(flags["against"], options).readers
-    keep = dataclasses.replace(options, keep_invalid=True)
-    corpora = open_corpora(flags["corpus"], keep)
     report = examine(
         corpora.readers,
         against=against,
         is_blank=is_blank,
-        languages=(corpora.source_language, corpora.target_language),
+        languages=known,
     )
     if flags["as_json"]:
         click.echo(json.dumps(_as_json(report), ensure_ascii=False))

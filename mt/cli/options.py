@@ -47,11 +47,11 @@ def parse_languages(text: str | None) -> tuple[str, str] | None:
 
 
 def parse_columns(text: str | None) -> tuple[str, str] | None:
-    """Read `--columns SOURCE,TARGET`."""
+    """Read `--columns SOURCE,TARGET`; numbers begin at 1."""
     if text is None:
         return None
     parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
+    if len(parts) != 2 or not all(parts) or parts[0] == parts[1] or "0" in parts:
         raise click.UsageError(f"--columns {text!r} is not of the form SOURCE,TARGET")
     return parts[0], parts[1]
 

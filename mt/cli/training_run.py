@@ -84,7 +84,9 @@ def start_training(
         with TrainingConsole(console, max_epochs=draft.training.max_epochs) as listener:
             dev_pairs = None
             if dev:
-                dev_readers = open_corpora(dev, reading).readers
+                known = opened.source_language, opened.target_language
+                dev_reading = dataclasses.replace(reading, languages=known if all(known) else None)
+                dev_readers = open_corpora(dev, dev_reading).readers
                 dev_pairs = preparation.read_dev(dev_readers, listener=listener)
             with rejected_pairs(rejected) as note_rejected:
                 config, tokenizers = fill_folder(

@@ -79,6 +79,7 @@ DE, EN = str(STARTER / "test.de"), str(STARTER / "test.en")
         (["train", DE, EN, "-o", "{tmp}"], 2, "exists already and is not empty"),
         (["train", DE, EN, "-o", "{tmp}/m", "--preset", "huge"], 2, "'huge' is not one of"),
         (["train", DE, EN, "-o", "{tmp}/m", "--langs", "german"], 2, "not of the form"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--columns", "0,1"], 2, "--columns '0,1' is not"),
         (["train", DE, EN, "-o", "{tmp}/m", "--set", "model.head=2"], 2, "'model.heads'?"),
         (["train", DE, EN, "-o", "{tmp}/m", "--set", "model.heads=3"], 2, "must be a multiple"),
         (["train", DE, EN, "-o", "{tmp}/m", "--minutes", "0"], 2, "--minutes"),

@@ -112,6 +112,17 @@ def test_tmx_gives_its_languages_when_there_are_two(write: Write) -> None:
         read(many)
 
 
+def test_the_corpora_of_a_mixture_all_go_the_same_way(write: Write) -> None:
+    """A memory whose header says en, beside files that say de first, is read from de to en."""
+    memory = write("m.tmx", tmx(tuv("en", "Yes") + tuv("de", "Ja")))
+    german, english = write("a.de", "Nein\n"), write("a.en", "No\n")
+    for paths in ([german, english, memory], [german, english, memory, english, german]):
+        opened = open_corpora(paths)
+        assert (opened.source_language, opened.target_language) == ("de", "en")
+        found = [(pair.source, pair.target) for reader in opened.readers for pair in reader]
+        assert set(found) == {("Nein", "No"), ("Ja", "Yes")}
+
+
 def test_tmx_with_a_namespace_is_read_alike(write: Write) -> None:
     text = tmx(tuv("de", "b") + tuv("en", "a")).replace("<tmx ", '<tmx xmlns="urn:x" ')
     opened = open_corpora([write("m.tmx", text)])

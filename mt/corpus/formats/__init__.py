@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,8 @@ class Corpora:
 def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) -> Corpora:
     """Find the form of each path; files of one language go in pairs, source first.
 
-    With `options.languages`, two files whose suffixes name them are put in that order.
+    With `options.languages`, two files whose suffixes name them are put in that order. Without,
+    the first corpus that tells its languages settles them for all: none is read the other way.
 
     Raises ConfigError for a file left alone and for forms not supported, DataError for paths
     that do not exist.
@@ -83,6 +85,8 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
     found = options.languages
     for reader in readers:
         found = found or reader.languages
+    if found is not None and options.languages is None and len(readers) > 1:
+        return open_corpora(paths, dataclasses.replace(options, languages=found))
     source, target = found or ("", "")
     return Corpora(readers=tuple(readers), source_language=source, target_language=target)
 
