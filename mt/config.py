@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from mt.errors import ConfigError
 
@@ -19,6 +20,34 @@ TiedEmbeddings = Literal["all", "target", "none"]
 LengthPenalty = Literal["none", "mean", "gnmt"]
 Metric = Literal["bleu", "chrf", "loss"]
 Precision = Literal["auto", "float32", "bfloat16"]
+Droppable = Literal[
+    "not_utf8",
+    "long",
+    "ratio",
+    "duplicate",
+    "overlap_source",
+    "near_duplicate",
+    "overlap_source_loose",
+    "overlap_target",
+    "overlap_target_loose",
+    "copy",
+    "script_source",
+    "script_target",
+    "language_source",
+    "language_target",
+    "serial",
+    "markup",
+    "mojibake",
+    "replacement",
+    "nul",
+    "control",
+    "separator",
+    "carriage_return",
+    "bom",
+    "not_nfc",
+]
+"""Findings of `mt check` for which `mt train` can leave a pair out."""
+DROPPABLE: tuple[str, ...] = get_args(Droppable)
 
 
 def _require(condition: bool, message: str) -> None:
@@ -30,16 +59,26 @@ def _require(condition: bool, message: str) -> None:
 class CorpusConfig:
     """What is taken from the corpus."""
 
+    drop: tuple[Droppable, ...] = ("long", "ratio", "duplicate", "overlap_source")
+    """Findings of `mt check` for which a pair is left out; --drop adds one, --keep removes one."""
     max_length: int = 256
-    """Longest side of a pair in tokens, its end symbol not counted; longer pairs are dropped."""
+    """Longest side of a pair in tokens, its end symbol not counted; beyond it a pair is "long"."""
+    max_ratio: float = 9.0
+    """Times the usual proportion of the sides in characters, beyond which they are a "ratio"."""
     held_out: int = 1000
     """Pairs held out for validation when no --dev is given (never over a tenth of the corpus)."""
-    invalid_utf8: Literal["error", "drop"] = "error"
-    """What a line that is not UTF-8 does: end the run, or drop its pair and be counted."""
+    weights: tuple[float, ...] = ()
+    """How often the pairs of each corpus come in an epoch, in the order given; none: once."""
 
     def __post_init__(self) -> None:
         _require(self.max_length >= 1, f"corpus.max_length must be at least 1: {self.max_length}")
+        _require(self.max_ratio > 1, f"corpus.max_ratio must be above 1: {self.max_ratio}")
         _require(self.held_out >= 1, f"corpus.held_out must be at least 1: {self.held_out}")
+        _require(
+            all(0 <= weight < math.inf for weight in self.weights)
+            and (not self.weights or max(self.weights) > 0),
+            f"corpus.weights must not be negative, nor all zero: {list(self.weights)}",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

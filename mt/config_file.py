@@ -1,8 +1,8 @@
 """Settings as TOML, in and out, and as `section.key=value` from the command line.
 
 An unknown key is an error that names the closest known one; a value of another type is an error
-that names the type. Only the standard library is used: the settings are scalars in one level of
-tables, which TOML writes just as JSON does.
+that names the type. Only the standard library is used: the settings are scalars and lists of
+them in one level of tables, which TOML writes just as JSON does.
 """
 
 from __future__ import annotations
@@ -127,6 +127,10 @@ def _as_type(value: object, hint: Any, name: str) -> object:
         if value not in options:
             raise ConfigError(f"{name} must be one of {', '.join(options)}, but is {value!r}")
         return value
+    if typing.get_origin(hint) is tuple:
+        if not isinstance(value, list | tuple):
+            raise ConfigError(f"{name} must be a list, but is {value!r}")
+        return tuple(_as_type(each, options[0], name) for each in value)
     if isinstance(hint, types.UnionType):
         hint = next(option for option in options if option is not type(None))
     if hint is float and isinstance(value, int) and not isinstance(value, bool):

@@ -7,8 +7,9 @@ prints.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +44,53 @@ class PairDropped(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusRead(Event):
-    """A corpus was read and cleaned: read = used + all of dropped."""
+class OriginRead:
+    """What became of one corpus of a mixture: read = used + held out + all of dropped."""
 
     name: str
     num_read: int
-    num_used: int
+    num_held_out: int
     dropped: dict[str, int]
+    """Pairs left out, by reason."""
+    digest: str = ""
+    """A hash of its content; empty where that could be read only once."""
+    weight: float = 1.0
+    """How often its pairs come in an epoch."""
+
+    @property
+    def num_used(self) -> int:
+        """Pairs to train on."""
+        return self.num_read - self.num_held_out - sum(self.dropped.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusRead(Event):
+    """The corpora of a run were read and cleaned."""
+
+    origins: tuple[OriginRead, ...]
+
+    @property
+    def num_read(self) -> int:
+        """Pairs read."""
+        return sum(origin.num_read for origin in self.origins)
+
+    @property
+    def num_held_out(self) -> int:
+        """Pairs held out for validation."""
+        return sum(origin.num_held_out for origin in self.origins)
+
+    @property
+    def num_used(self) -> int:
+        """Pairs to train on."""
+        return sum(origin.num_used for origin in self.origins)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Pairs left out, by reason, most first."""
+        total: Counter[str] = Counter()
+        for origin in self.origins:
+            total.update(origin.dropped)
+        return dict(total.most_common())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +142,8 @@ class Validated(Event):
     validation_seconds: float
     samples: tuple[tuple[str, str, str], ...] = ()
     """A few (source, hypothesis, reference) triples to look at."""
+    by_origin: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Scores by name of each corpus of the validation set, where it has several."""
 
 
 @dataclass(frozen=True, kw_only=True)

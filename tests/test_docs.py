@@ -19,7 +19,7 @@ import pytest
 import mt.config
 from mt.cli.main import main
 from mt.config import Config
-from mt.corpus.checks.finding import KINDS
+from mt.corpus.checks.finding import KINDS, flag_of
 from mt.corpus.formats import FORMS
 from mt.presets import PRESETS, preset
 
@@ -73,9 +73,13 @@ def render_settings() -> str:
 
 
 def render_findings() -> str:
-    lines = ["| id | level | what | what `mt train` does, or what to do |", "|---|---|---|---|"]
+    lines = [
+        "| id | level | what | what `mt train` does, or what to do | otherwise |",
+        "|---" * 5 + "|",
+    ]
     lines += [
-        f"| `{name}` | {kind.level} | {kind.title} | {kind.treatment} |"
+        f"| `{name}` | {kind.level} | {kind.title} | {kind.treatment} | "
+        f"{f'`{flag_of(name)}`' if flag_of(name) else ''} |"
         for name, kind in KINDS.items()
     ]
     return "\n".join(lines)
@@ -134,6 +138,9 @@ def test_the_commands_of_the_readme_run(
         shutil.copy(tmp_path / f"{part}.{language}", tmp_path / f"more.{language}")
     both = zip(lines["train", "de"], lines["train", "en"], strict=True)
     (tmp_path / "corpus.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in both), "utf-8")
+    variants = (f'<tuv xml:lang="{x}"><seg>Neu.</seg></tuv>' for x in ("de", "en"))
+    memory = f'<tmx version="1.4"><header/><body><tu>{"".join(variants)}</tu></body></tmx>'
+    (tmp_path / "memory.tmx").write_text(memory, "utf-8")
     small = ["--set", "model.d_model=16", "--set", "model.d_inner=16", "--set", "model.heads=2"]
     for number, command in enumerate(readme_commands()):
         words, _, redirected = command.partition(" > ")

@@ -35,7 +35,7 @@ def command(**flags: Any) -> int:
     from mt.corpus.checks.doctor import examine
     from mt.corpus.formats import open_corpora
     from mt.corpus.formats.options import ReadingOptions
-    from mt.text.normalise import is_blank
+    from mt.text.normalise import is_blank, normalise
 
     options = ReadingOptions(
         languages=parse_languages(flags["langs"]), columns=parse_columns(flags["columns"])
@@ -47,6 +47,7 @@ def command(**flags: Any) -> int:
     report = examine(
         corpora.readers,
         against=against,
+        normalise=normalise,
         is_blank=is_blank,
         languages=known,
     )
@@ -67,6 +68,7 @@ def _as_json(report: Report) -> dict[str, Any]:
                 "level": finding.kind.level,
                 "title": finding.kind.title,
                 "treatment": finding.kind.treatment,
+                "flag": finding.flag,
                 "count": finding.count,
                 "out_of": finding.out_of,
                 "examples": [dataclasses.asdict(example) for example in finding.examples],
@@ -95,6 +97,7 @@ def _print_finding(console: Any, finding: Finding) -> None:
     console.print()
     console.print(f"{finding.kind.level:5}  ", style=style, end="")
     console.print(f"{count} {finding.kind.title}  [{finding.id}]", style="bold")
-    console.print(f"       → {finding.kind.treatment}")
+    flag = f" (otherwise: mt train {finding.flag})" if finding.flag else ""
+    console.print(f"       → {finding.kind.treatment}{flag}")
     for example in finding.examples:
         console.print(f"       {example.place}: {example.text}", style="dim")

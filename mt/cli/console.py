@@ -22,6 +22,7 @@ from mt.events import (
     CorpusRead,
     Event,
     Notice,
+    OriginRead,
     StageStarted,
     TrainingEnded,
     TrainingStarted,
@@ -78,7 +79,8 @@ class TrainingConsole:
             case StageStarted():
                 self._bar.update(self._task, description=event.name, total=None, visible=True)
             case CorpusRead():
-                self._line(describe_corpus(event))
+                for line in describe_corpus(event):
+                    self._line(line)
             case TrainingStarted():
                 self._start = event
                 self._bar.update(self._task, description="training", total=1.0)
@@ -145,6 +147,9 @@ class TrainingConsole:
             f"[{clock(event.seconds)}] epoch {event.epoch:.1f}, update {event.update:,}: dev "
             f"{scores}{best} (took {event.validation_seconds:.0f} s)"
         )
+        for name, scores_there in event.by_origin.items():
+            told = " · ".join(f"{metric} {score:.2f}" for metric, score in scores_there.items())
+            self._line(f"    {name}: {told}")
         for source, hypothesis, reference in event.samples:
             self._line(f"    {source}\n  → {hypothesis}\n  = {reference}")
 
@@ -164,11 +169,22 @@ def counted_lines(console: Console) -> Iterator[Callable[[int], None]]:
         yield lambda count: progress.advance(task, count)
 
 
-def describe_corpus(event: CorpusRead) -> str:
-    """One line: read, used, and dropped by reason."""
-    dropped = sum(event.dropped.values())
-    reasons = ", ".join(f"{reason}: {count}" for reason, count in event.dropped.items())
-    text = f"{event.name}: {event.num_read} pairs read, {event.num_used} used, {dropped} dropped"
+def describe_corpus(event: CorpusRead) -> list[str]:
+    """A line of what was read, used, held out and dropped, and one for each of several corpora."""
+    lines = [f"corpus: {_counts(event)}"]
+    if len(event.origins) > 1:
+        for origin in event.origins:
+            often = "" if origin.weight == 1.0 else f", {origin.weight:g} times an epoch"
+            lines.append(f"  {origin.name}: {_counts(origin)}{often}")
+    return lines
+
+
+def _counts(read: CorpusRead | OriginRead) -> str:
+    text = f"{read.num_read} pairs read, {read.num_used} used, "
+    if read.num_held_out:
+        text += f"{read.num_held_out} held out, "
+    text += f"{sum(read.dropped.values())} dropped"
+    reasons = ", ".join(f"{reason}: {count}" for reason, count in read.dropped.items())
     return f"{text} ({reasons})" if reasons else text
 
 

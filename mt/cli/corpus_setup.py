@@ -3,70 +3,172 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from mt.cli.records import rejected_pairs
 from mt.config import Config
 from mt.config_file import Values
+from mt.corpus.cleaning import TOO_LONG
+from mt.corpus.formats import open_corpora
+from mt.corpus.formats.options import ReadingOptions
+from mt.corpus.formats.text import CONVERT
 from mt.corpus.pair import Reader
-from mt.events import CorpusRead, Event, Listener, Notice
+from mt.errors import ConfigError, DataError
+from mt.events import CorpusRead, Listener, Notice, to_all
 from mt.presets import preset, preset_for, vocab_size_for
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
+from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.translate import model_folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusArguments:
+    """What the command line says of corpora."""
+
+    corpus: Sequence[str]
+    dev: Sequence[str]
+    against: Sequence[str]
+    languages: tuple[str, str] | None
+    columns: tuple[str, str] | None
+    weights: Sequence[tuple[str, float]]
+    """Files of corpora, and how often their pairs come in an epoch."""
+    rejected: Path | None
+    """Where to write the pairs left out."""
+    preset_name: str | None
+    overrides: Values
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusInputs:
+    """The corpora of a run, opened."""
+
+    train: tuple[Reader, ...]
+    dev: tuple[Reader, ...]
+    against: tuple[Reader, ...]
+
+
+def open_inputs(arguments: CorpusArguments) -> tuple[CorpusInputs, Values]:
+    """Find the form of each corpus; gives the readers, and settings with languages and weights.
+
+    Bad combinations of settings are refused here, before any text is read.
+    """
+    draft = preset(arguments.preset_name or "tiny").with_values(arguments.overrides)
+    reading = ReadingOptions(languages=arguments.languages, columns=arguments.columns)
+    drops_invalid = "not_utf8" in draft.corpus.drop
+    hint = f"{CONVERT}, or pass --drop not_utf8 to leave such pairs out"
+    opened = open_corpora(
+        arguments.corpus, dataclasses.replace(reading, keep_invalid=drops_invalid, hint=hint)
+    )
+    known = opened.source_language, opened.target_language
+    reading = dataclasses.replace(reading, languages=known if all(known) else None)
+    inputs = CorpusInputs(
+        train=opened.readers,
+        dev=open_corpora(arguments.dev, reading).readers,
+        against=open_corpora(arguments.against, reading).readers,
+    )
+    weights = _weights(inputs.train, arguments.weights, draft.corpus.weights)
+    values = dict(arguments.overrides)
+    values["corpus"] = {**values.get("corpus", {}), "weights": weights}
+    values[""] = {
+        "source_language": known[0],
+        "target_language": known[1],
+        **values.get("", {}),
+    }
+    return inputs, values
 
 
 def fill_folder(
     folder: Path,
+    inputs: CorpusInputs,
+    arguments: CorpusArguments,
+    values: Values,
     *,
-    readers: Sequence[Reader],
-    dev_pairs: tuple[list[str], list[str]] | None,
-    preset_name: str | None,
-    overrides: Values,
+    num_processes: int,
     listener: Listener,
 ) -> tuple[Config, TokenizerPair]:
     """Fill the model folder with all but weights: settings, tokenizers, corpus."""
     training = folder / model_folder.TRAINING
-    tally = preparation.store_texts(readers, training, listener=listener)
-    config = settle_sizes(preset_name, overrides, num_pairs=tally.num_used, listener=listener)
-    held_out = preparation.HeldOut(threshold=0.0)
-    if dev_pairs is None:
-        held_out, *dev = preparation.hold_out(
-            training, num_pairs=tally.num_used, wanted=config.corpus.held_out
-        )
-        dev_pairs = dev[0], dev[1]
-        listener(Notice(text=f"{len(dev_pairs[0])} pairs are held out for validation"))
+    draft = preset(arguments.preset_name or "tiny").with_values(values)
+    dev = preparation.read_dev(inputs.dev, listener=listener) if inputs.dev else None
+    digests, *others = (
+        [digest_of(reader) for reader in readers]
+        for readers in (inputs.train, inputs.dev, inputs.against)
+    )
+    key = key_of_run(draft, corpus=digests, others=others)
+    # The pairs left out are known only to a run that reads them.
+    other = None if arguments.rejected else find_prepared(folder, model_folder.TRAINING, key)
+    if other is not None:
+        text = f"the prepared corpus of {other} is taken over: same text, same settings"
+        listener(Notice(text=text))
+        prepared, tokenizers = _take_over(other, folder, draft)
+        config = settle_sizes(arguments.preset_name, values, prepared.corpus, listener=listener)
     else:
-        preparation.warn_of_overlap(training, dev_pairs[0], listener=listener)
-    tokenizers = preparation.train_tokenizers(
-        training, config, held_out, num_pairs=tally.num_used, listener=listener
-    )
+        stamps = _stamps(inputs.train)
+        with rejected_pairs(arguments.rejected) as note_rejected:
+            listeners = to_all([listener, note_rejected])
+            cleaner = preparation.store_texts(inputs.train, training, draft, listener=listeners)
+            if _stamps(inputs.train) != stamps:
+                raise DataError(
+                    "the corpus changed while it was read", hint="Start again when it is complete"
+                )
+            preparation.clean(cleaner, dev, inputs.against, num_held_out=draft.corpus.held_out)
+            dev = dev or preparation.held_out_set(training, cleaner)
+            so_far = CorpusRead(origins=cleaner.summary())
+            config = settle_sizes(arguments.preset_name, values, so_far, listener=listener)
+            tokenizers = preparation.train_tokenizers(
+                training, config, cleaner.for_training, listener=listener
+            )
+            preparation.store_tokens(
+                training,
+                tokenizers,
+                cleaner,
+                max_length=config.corpus.max_length if "long" in config.corpus.drop else None,
+                num_processes=num_processes,
+                listener=listeners,
+            )
+        preparation.store_dev_tokens(training, tokenizers, dev)
+        (training / preparation.PAIRS).unlink()
+        for name, lines in zip(_DEV_FILES, (dev.sources, dev.targets), strict=True):
+            (folder / name).write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
+        tokenizers.save(folder)
+        corpus = CorpusRead(origins=cleaner.summary())
+        prepared = Prepared(key=key, corpus=corpus, dev=dev.origins)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
-    corpus: list[CorpusRead] = []
-
-    def note(event: Event) -> None:
-        if isinstance(event, CorpusRead):
-            corpus.append(event)
-        listener(event)
-
-    preparation.store_tokens(
-        training, tokenizers, held_out, tally, max_length=config.corpus.max_length, listener=note
+    prepared = prepared.of_run(
+        names=[reader.files[0] for reader in inputs.train],
+        dev_names=[reader.files[0] for reader in inputs.dev or inputs.train],
+        digests=digests,
+        weights=config.corpus.weights,
     )
-    preparation.store_dev_tokens(training, tokenizers, *dev_pairs)
-    (training / preparation.PAIRS).unlink()
-    for name, lines in zip(("dev.source", "dev.target"), dev_pairs, strict=True):
-        (folder / name).write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
-    (training / "corpus.json").write_text(json.dumps(dataclasses.asdict(corpus[0])), "utf-8")
-    tokenizers.save(folder)
+    listener(prepared.corpus)
     model_folder.write_config(folder, config)
+    prepared.save(training)
     return config, tokenizers
 
 
+_DEV_FILES = ("dev.source", "dev.target")
+
+
+def _take_over(other: Path, folder: Path, config: Config) -> tuple[Prepared, TokenizerPair]:
+    """Take the files of a prepared corpus into `folder`."""
+    tokenizers = TokenizerPair.load(other, joint=config.tokenizer.joint)
+    for name in _DEV_FILES:
+        take_over(other / name, folder / name)
+    for name in (preparation.TOKENS, preparation.DEV_TOKENS):
+        inner = Path(model_folder.TRAINING) / name
+        take_over(other / inner, folder / inner)
+    tokenizers.save(folder)
+    return Prepared.load(other / model_folder.TRAINING), tokenizers
+
+
 def settle_sizes(
-    preset_name: str | None, overrides: Values, *, num_pairs: int, listener: Listener
+    preset_name: str | None, overrides: Values, corpus: CorpusRead, *, listener: Listener
 ) -> Config:
     """The settings of a run, with preset and vocabulary size by the corpus where not given."""
+    num_pairs = corpus.num_used + corpus.dropped.get(TOO_LONG, 0)
     name = preset_name or preset_for(num_pairs)
     config = preset(name).with_values(overrides)
     chosen = [] if preset_name else [f"preset {name}"]
@@ -79,7 +181,30 @@ def settle_sizes(
     return config
 
 
-def merge_languages(values: Values, source: str, target: str) -> Values:
-    """Settings with the languages that the corpus has, unless they are set already."""
-    top = {"source_language": source, "target_language": target, **values.get("", {})}
-    return {**values, "": top}
+def _weights(
+    readers: Sequence[Reader], given: Sequence[tuple[str, float]], settings: Sequence[float]
+) -> tuple[float, ...]:
+    """The weight of each corpus, by `--weight FILE=W` over those of the settings."""
+    if settings and len(settings) != len(readers):
+        raise ConfigError(
+            f"corpus.weights has {len(settings)} numbers, but there are {len(readers)} corpora"
+        )
+    weights = list(settings or (1.0,) * len(readers))
+    for file, weight in given:
+        places = [place for place, reader in enumerate(readers) if file in reader.files]
+        if not places:
+            names = ", ".join(reader.files[0] for reader in readers)
+            raise ConfigError(
+                f"--weight {file}={weight:g} names no corpus of this command",
+                hint=f"The corpora are {names}",
+            )
+        for place in places:
+            weights[place] = weight
+    return tuple(weights) if set(weights) != {1.0} else ()
+
+
+def _stamps(readers: Sequence[Reader]) -> list[tuple[int, int]]:
+    """Size and time of the files of corpora, to see whether they change under the reader."""
+    paths = (Path(file) for reader in readers for file in reader.files)
+    stats = (path.stat() for path in paths if path.is_file())
+    return [(stat.st_size, stat.st_mtime_ns) for stat in stats]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -54,6 +55,18 @@ def parse_columns(text: str | None) -> tuple[str, str] | None:
     if len(parts) != 2 or not all(parts) or parts[0] == parts[1] or "0" in parts:
         raise click.UsageError(f"--columns {text!r} is not of the form SOURCE,TARGET")
     return parts[0], parts[1]
+
+
+def parse_weight(text: str) -> tuple[str, float]:
+    """Read `--weight FILE=W`."""
+    file, equals, number = text.rpartition("=")
+    try:
+        weight = float(number)
+    except ValueError:
+        weight = -1.0
+    if not equals or not file or not 0 <= weight < math.inf:
+        raise click.UsageError(f"--weight {text!r} is not of the form FILE=W, for example a.tmx=2")
+    return file, weight
 
 
 def merge(*layers: Values) -> Values:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from mt.atomic import replaced_file, write_text
 from mt.config import Config
-from mt.errors import ModelFolderError
 from mt.events import (
     BatchDone,
     CorpusRead,
@@ -92,13 +91,8 @@ def _update_of(line: str) -> float:
 class CardWriter:
     """A listener that keeps the model card true."""
 
-    def __init__(self, folder: Path, config: Config) -> None:
+    def __init__(self, folder: Path, config: Config, corpus: CorpusRead) -> None:
         self._path = folder / model_folder.CARD
-        summary = folder / model_folder.TRAINING / "corpus.json"
-        try:
-            corpus = CorpusRead(**json.loads(summary.read_text("utf-8")))
-        except (OSError, ValueError, TypeError) as error:
-            raise ModelFolderError(f"{summary} is missing or damaged") from error
         self._facts = CardFacts(config=config, corpus=corpus)
 
     def __call__(self, event: Event) -> None:

@@ -14,7 +14,9 @@ from mt.cli.options import (
     merge,
     parse_columns,
     parse_languages,
+    parse_weight,
 )
+from mt.config import DROPPABLE, CorpusConfig
 from mt.presets import PRESETS
 
 
@@ -23,6 +25,30 @@ from mt.presets import PRESETS
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Model folder to make.")
 @click.option(
     "--dev", multiple=True, help="Validation set: two --dev, or one of both sides; else held out."
+)
+@click.option(
+    "--against", multiple=True, help="Test set whose lines are kept out of training, like --dev's."
+)
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="FILE=W",
+    help="The pairs of this corpus come W times an epoch.",
+)
+@click.option(
+    "--drop",
+    multiple=True,
+    type=click.Choice(DROPPABLE),
+    metavar="FINDING",
+    help="Leave pairs out for which mt check has this finding (docs/data.md).",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    type=click.Choice(DROPPABLE),
+    metavar="FINDING",
+    help=f"Do not leave them out. Left out by default: {', '.join(CorpusConfig().drop)}.",
 )
 @click.option("--langs", metavar="S-T", help="Languages, for example de-en; else by suffixes.")
 @click.option("--columns", metavar="S,T", help="Columns or keys of the sides: names or numbers.")
@@ -50,9 +76,9 @@ def command(**flags: Any) -> int:
 
     CORPUS is two aligned text files, source first, or a file of both sides (.tsv .csv .jsonl .tmx
     .po .xliff .parquet), or hf:NAME[:CONFIG][@SPLIT]; any mixture of them. Each may be compressed
-    (.gz .xz .zst .bz2). Without --preset and --vocab-size both follow
-    from the number of pairs; without --dev a validation set is held out. Training ends by
-    --minutes, --epochs or --updates, or when the validation score stops rising.
+    (.gz .xz .zst .bz2). Without --preset and --vocab-size both follow from the number of pairs;
+    without --dev a validation set is held out. Training ends by --minutes, --epochs or --updates,
+    or when the validation score stops rising.
 
     \b
     mt train train.de train.en -o checkpoints/de-en
@@ -69,6 +95,7 @@ def command(**flags: Any) -> int:
         patience=flags["patience"],
         seed=flags["seed"],
     )
+    from mt.cli.corpus_setup import CorpusArguments
     from mt.cli.training_run import Machine, resume_training, start_training
     from mt.config_file import read_config_file
 
@@ -77,12 +104,12 @@ def command(**flags: Any) -> int:
     )
     if flags["resume"] is not None:
         fixed = (
-            *("output", "dev", "langs", "columns", "preset", "vocab_size", "config_file"),
-            *("settings", "rejected"),
+            *("output", "dev", "against", "weights", "drop", "keep", "langs", "columns"),
+            *("preset", "vocab_size", "config_file", "settings", "rejected"),
         )
         given = [name for name in (*fixed, "batch_tokens", "seed") if flags[name]]
         if flags["corpus"] or given:
-            names = {"settings": "set", "config_file": "config"}
+            names = {"settings": "set", "config_file": "config", "weights": "weight"}
             option = names.get(given[0], given[0]) if given else ""
             what = "CORPUS" if flags["corpus"] else "--" + option.replace("_", "-")
             raise click.UsageError(
@@ -101,14 +128,22 @@ def command(**flags: Any) -> int:
         from_flags("tokenizer", vocab_size=flags["vocab_size"]),
         training,
     )
-    return start_training(
+    if flags["drop"] or flags["keep"]:
+        drop = overrides.get("corpus", {}).get("drop", CorpusConfig().drop)
+        drop = dict.fromkeys((*drop, *flags["drop"]))
+        overrides = merge(
+            overrides,
+            {"corpus": {"drop": tuple(name for name in drop if name not in flags["keep"])}},
+        )
+    arguments = CorpusArguments(
         corpus=flags["corpus"],
         dev=flags["dev"],
+        against=flags["against"],
         languages=parse_languages(flags["langs"]),
         columns=parse_columns(flags["columns"]),
+        weights=[parse_weight(text) for text in flags["weights"]],
+        rejected=flags["rejected"],
         preset_name=flags["preset"],
         overrides=overrides,
-        folder=flags["output"],
-        rejected=flags["rejected"],
-        machine=machine,
     )
+    return start_training(arguments, flags["output"], machine)

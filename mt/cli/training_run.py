@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +10,12 @@ from pathlib import Path
 import torch
 
 from mt.cli.console import TrainingConsole, stderr_console
-from mt.cli.corpus_setup import fill_folder, merge_languages
-from mt.cli.records import CardWriter, MetricsFile, rejected_pairs
+from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
+from mt.cli.records import CardWriter, MetricsFile
 from mt.cli.signals import StopSignal
 from mt.config import Config, Precision
 from mt.config_file import Values
-from mt.corpus.formats import open_corpora
-from mt.corpus.formats.options import ReadingOptions
-from mt.corpus.formats.text import CONVERT, read_text_lines
+from mt.corpus.formats.text import read_text_lines
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, ModelFolderError
 from mt.evaluate.scores import corpus_scores, tokenizer_for
@@ -29,6 +26,8 @@ from mt.presets import preset
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
 from mt.train.checkpoint import Progress, list_checkpoints
+from mt.train.prepared import Prepared
+from mt.train.tokenising import num_cores
 from mt.train.trainer import Trainer, TrainingData
 from mt.train.validation import TranslationScores, Validator
 from mt.translate import model_folder
@@ -46,18 +45,7 @@ class Machine:
     threads: int | None
 
 
-def start_training(
-    *,
-    corpus: Sequence[str],
-    dev: Sequence[str],
-    languages: tuple[str, str] | None,
-    columns: tuple[str, str] | None,
-    preset_name: str | None,
-    overrides: Values,
-    folder: Path,
-    rejected: Path | None,
-    machine: Machine,
-) -> int:
+def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -> int:
     """Train a new model into `folder`; returns the exit status."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(
@@ -66,39 +54,20 @@ def start_training(
         )
     device = choose_device(machine.device)
     set_threads(machine.threads)
-    # Bad combinations are refused before any file is read.
-    draft = preset(preset_name or "tiny").with_values(overrides)
-    reading = ReadingOptions(languages=languages, columns=columns)
-    opened = open_corpora(
-        corpus,
-        dataclasses.replace(
-            reading,
-            keep_invalid=draft.corpus.invalid_utf8 == "drop",
-            hint=f"{CONVERT}, or pass --set corpus.invalid_utf8=drop to leave such pairs out",
-        ),
-    )
-    console = stderr_console()
+    inputs, values = open_inputs(arguments)
+    max_epochs = preset("tiny").with_values(values).training.max_epochs
     was_there = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with TrainingConsole(console, max_epochs=draft.training.max_epochs) as listener:
-            dev_pairs = None
-            if dev:
-                known = opened.source_language, opened.target_language
-                dev_reading = dataclasses.replace(reading, languages=known if all(known) else None)
-                dev_readers = open_corpora(dev, dev_reading).readers
-                dev_pairs = preparation.read_dev(dev_readers, listener=listener)
-            with rejected_pairs(rejected) as note_rejected:
-                config, tokenizers = fill_folder(
-                    folder,
-                    readers=opened.readers,
-                    dev_pairs=dev_pairs,
-                    preset_name=preset_name,
-                    overrides=merge_languages(
-                        overrides, opened.source_language, opened.target_language
-                    ),
-                    listener=to_all([listener, note_rejected]),
-                )
+        with TrainingConsole(stderr_console(), max_epochs=max_epochs) as listener:
+            config, tokenizers = fill_folder(
+                folder,
+                inputs,
+                arguments,
+                values,
+                num_processes=machine.threads or num_cores(),
+                listener=listener,
+            )
             return _run(folder, config, tokenizers, device, machine, listener, resumed=False)
     except BaseException:
         # Nothing trained yet: leave no half-made folder behind.
@@ -138,6 +107,7 @@ def _run(
 ) -> int:
     """Train what the folder holds; returns 0, or 128 + the signal that ended it."""
     training = folder / model_folder.TRAINING
+    prepared = Prepared.load(training)
     stop = StopSignal()
     torch.manual_seed(config.training.seed)
     model = model_folder.build_model(config, tokenizers)
@@ -152,16 +122,19 @@ def _run(
         data=TrainingData(
             train=TokenStore(training / preparation.TOKENS),
             dev=TokenStore(training / preparation.DEV_TOKENS),
+            weights=config.corpus.weights,
         ),
         device=device,
         dtype=choose_training_dtype(machine.precision, device),
         folder=training,
-        validator=make_validator(folder, config, model, tokenizers, listener=console),
+        validator=make_validator(
+            folder, config, model, tokenizers, origins=prepared.dev, listener=console
+        ),
         keep_best=keep_best,
         listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,
     )
-    card = CardWriter(folder, config)
+    card = CardWriter(folder, config, prepared.corpus)
     if resumed:
         trainer.resume()
         model_folder.write_config(folder, config)  # with the new budget
@@ -188,9 +161,14 @@ def make_validator(
     model: EncoderDecoder,
     tokenizers: TokenizerPair,
     *,
+    origins: Sequence[tuple[str, int]],
     listener: Listener,
 ) -> Validator:
-    """Translate the validation set as `mt translate` does and score it as `mt eval` does."""
+    """Translate the validation set as `mt translate` does and score it as `mt eval` does.
+
+    `origins` are the names and numbers of pairs of the corpora in it: where there are several, each
+    is scored by itself too.
+    """
     sources = read_text_lines(folder / "dev.source")
     references = read_text_lines(folder / "dev.target")
     if len(sources) != len(references):
@@ -214,6 +192,23 @@ def make_validator(
                 (sources[i], texts[i], references[i])
                 for i in range(0, len(sources), step)[:_NUM_SAMPLES]
             ),
+            by_origin=_scores_by_origin(texts, references, origins, tokenize.name),
         )
 
     return validate
+
+
+def _scores_by_origin(
+    texts: list[str], references: list[str], origins: Sequence[tuple[str, int]], tokenize: str
+) -> dict[str, dict[str, float]]:
+    """The scores of each corpus of a validation set, where it has several."""
+    filled = [(name, count) for name, count in origins if count]
+    if len(filled) < 2:
+        return {}
+    by_origin = {}
+    end = 0
+    for name, count in filled:
+        start, end = end, end + count
+        scores = corpus_scores(texts[start:end], [references[start:end]], tokenize=tokenize)
+        by_origin[name] = {score.name: score.score for score in scores}
+    return by_origin

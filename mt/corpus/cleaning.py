@@ -1,34 +1,217 @@
-"""Which pairs are left out of training, and why. Pure functions over pairs; pairs go whole."""
+"""Which pairs are left out of training, and why. A pair goes whole, and is counted and reported.
+
+Reasons are the findings of `mt check`; `CorpusConfig.drop` says which of them count. Some show in a
+pair itself, and such pairs are never stored; others show only when all of the corpus is known.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from mt.corpus.pair import Pair, Reader
-from mt.events import Listener, PairDropped
+import numpy as np
+from numpy.typing import NDArray
+
+from mt.config import CorpusConfig
+from mt.corpus.checks.language import LanguageLabel
+from mt.corpus.checks.sides import TEXT_CHECKS, has_serial_number, main_script
+from mt.corpus.checks.usual import LEAST_RATIO_LENGTH, Usual, UsualProportion
+from mt.corpus.keys import KeyArray, KeyTable, keys_of
+from mt.corpus.pair import INVALID, Pair, Reader
+from mt.corpus.split import choose_held_out
+from mt.errors import DataError
+from mt.events import Listener, OriginRead, PairDropped
 
 BLANK = "blank side"
 TOO_LONG = "too long"
+_WORDS = {"long": TOO_LONG, "ratio": "extreme ratio", "not_utf8": INVALID}
+_KEPT = 0
 
 
-@dataclass(kw_only=True)
-class Tally:
-    """How many pairs were read, and how many were dropped for each reason."""
+def reason_of(finding: str) -> str:
+    """The reason in words for a finding of `mt check`."""
+    return _WORDS.get(finding, finding.replace("_", " "))
 
-    num_read: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
+
+@dataclass(frozen=True, kw_only=True)
+class TextRules:
+    """What cleaning must know of text, given by the room that knows it."""
+
+    normalise: Callable[[str], str]
+    is_blank: Callable[[str], bool]
+
+
+class Cleaner:
+    """Reads a corpus once, and knows of each stored pair (by its row) whether it is kept."""
+
+    def __init__(self, config: CorpusConfig, rules: TextRules, listener: Listener) -> None:
+        self.keys = KeyTable()
+        self._config = config
+        self._rules = rules
+        self._listener = listener
+        self._origins = array("H")
+        self._reasons = array("B")
+        self._names: list[str] = []
+        self._codes: dict[str, int] = {"": _KEPT}
+        self._num_read: Counter[int] = Counter()
+        self._dropped: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self._held_out: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)
+        self._text_checks = [check for check in TEXT_CHECKS if check[0] in config.drop]
+        self._proportion = UsualProportion[int](
+            factor=config.max_ratio, least_length=LEAST_RATIO_LENGTH
+        )
+        labels: dict[str, Callable[[str], str]] = {
+            "script": main_script,
+            "language": LanguageLabel(one_in=1),
+        }
+        self._usual = {
+            f"{kind}_{side}": Usual[int](label)
+            for kind, label in labels.items()
+            for side in ("source", "target")
+            if f"{kind}_{side}" in config.drop
+        }
+
+    def pairs(self, readers: Iterable[Reader]) -> Iterator[Pair]:
+        """Read all pairs and give those to be stored, row by row."""
+        for origin, reader in enumerate(readers):
+            self._names.append(reader.files[0])
+            for pair in reader:
+                self._num_read[origin] += 1
+                reason = self._fault(pair)
+                if reason:
+                    self._dropped[origin][reason] += 1
+                    self._report(pair, reason)
+                    continue
+                self._origins.append(origin)
+                self._note(pair, row=len(self._reasons))
+                yield pair
+        for far in self._proportion.settle():
+            self._drop_row(far[0], "ratio")
+        for name, usual in self._usual.items():
+            for odd in usual.settle():
+                self._drop_row(odd[0], name)
+
+    def drop_likenesses(self, unwanted: KeyTable) -> None:
+        """Drop pairs that came before, and those that occur in `unwanted`, as settings say."""
+        for name, keys in (
+            ("duplicate", self.keys.pairs()),
+            ("near_duplicate", self.keys.pairs(loose=True)),
+        ):
+            if name in self._config.drop:
+                rows = np.flatnonzero(self.kept & (keys != 0))
+                _, first = np.unique(keys[rows], return_index=True)
+                self._drop_rows(np.delete(rows, first), name)
+        for name in ("source", "target", "source_loose", "target_loose"):
+            self._drop_overlap(name, unwanted.column(name), self.kept)
+
+    def hold_out(self, wanted: int) -> None:
+        """Choose the held-out pairs, and drop those that overlap with them.
+
+        Raises DataError when that would leave nothing to train on.
+        """
+        num_usable = int(self.kept.sum())
+        self._held_out = choose_held_out(self.keys, self.kept, wanted)
+        for name in ("source_loose", "target", "target_loose"):
+            keys = self.keys.column(name)
+            self._drop_overlap(name, keys[self._held_out], self.kept & ~self._held_out)
+        if num_usable and not self.for_training.any():
+            raise DataError(
+                f"a corpus of {num_usable} usable pairs leaves nothing to train on "
+                "once a validation set is held out",
+                hint="Give more pairs, or a validation set with --dev",
+            )
 
     @property
-    def num_used(self) -> int:
-        """Pairs that were kept."""
-        return self.num_read - self.dropped.total()
+    def kept(self) -> NDArray[np.bool_]:
+        """Which rows are not dropped."""
+        kept: NDArray[np.bool_] = np.asarray(self._reasons) == _KEPT
+        return kept
 
-    def drop(self, pair: Pair, reason: str, listener: Listener) -> None:
-        """Count a pair that is left out, and report it."""
-        self.dropped[reason] += 1
-        listener(
+    @property
+    def held_out(self) -> NDArray[np.bool_]:
+        """Which rows are held out for validation."""
+        return self._held_out if len(self._held_out) else np.zeros(len(self.keys), np.bool_)
+
+    @property
+    def for_training(self) -> NDArray[np.bool_]:
+        """Which rows are neither dropped nor held out."""
+        return self.kept & ~self.held_out
+
+    @property
+    def origins(self) -> NDArray[np.uint16]:
+        """The number of the corpus that each row comes from."""
+        return np.asarray(self._origins)
+
+    def report_row(self, pair: Pair, row: int) -> None:
+        """Report the stored pair of a row that is dropped."""
+        self._report(pair, list(self._codes)[self._reasons[row]])
+
+    def drop_long(self, pair: Pair, row: int) -> None:
+        """Drop the pair of a row for its length in tokens."""
+        self._drop_row(row, "long")
+        self.report_row(pair, row)
+
+    def summary(self) -> tuple[OriginRead, ...]:
+        """What was read, held out and dropped of each corpus."""
+        num_held_out = Counter(self.origins[self.held_out].tolist())
+        return tuple(
+            OriginRead(
+                name=name,
+                num_read=self._num_read[origin],
+                num_held_out=num_held_out[origin],
+                dropped=dict(self._dropped[origin]),
+            )
+            for origin, name in enumerate(self._names)
+        )
+
+    def _fault(self, pair: Pair) -> str:
+        """Why a pair is left out whatever the others hold; empty if it is not."""
+        drop = self._config.drop
+        if pair.fault:
+            return pair.fault
+        if self._rules.is_blank(pair.source) or self._rules.is_blank(pair.target):
+            return BLANK
+        if "copy" in drop and pair.source.strip() == pair.target.strip():
+            return reason_of("copy")
+        if "serial" in drop and any(map(has_serial_number, pair[:2])):
+            return reason_of("serial")
+        for name, test in self._text_checks:
+            if test(pair.source) or test(pair.target):
+                return reason_of(name)
+        return ""
+
+    def _note(self, pair: Pair, row: int) -> None:
+        """Gather of the pair of a new row what is compared with other pairs."""
+        self.keys.append(keys_of(pair.source, pair.target, self._rules.normalise))
+        self._reasons.append(_KEPT)
+        if "ratio" in self._config.drop:
+            for far in self._proportion.add(row, pair.source, pair.target):
+                self._drop_row(far[0], "ratio")
+        for name, usual in self._usual.items():
+            for odd in usual.add(row, pair.source if name.endswith("source") else pair.target):
+                self._drop_row(odd[0], name)
+
+    def _drop_overlap(self, name: str, keys: KeyArray, candidates: NDArray[np.bool_]) -> None:
+        if f"overlap_{name}" in self._config.drop and len(keys):
+            mine = self.keys.column(name)
+            self._drop_rows(
+                np.flatnonzero(candidates & (mine != 0) & np.isin(mine, keys)), f"overlap_{name}"
+            )
+
+    def _drop_rows(self, rows: NDArray[np.int64], finding: str) -> None:
+        for row in rows.tolist():
+            self._drop_row(row, finding)
+
+    def _drop_row(self, row: int, finding: str) -> None:
+        if self._reasons[row] == _KEPT:
+            reason = reason_of(finding)
+            self._reasons[row] = self._codes.setdefault(reason, len(self._codes))
+            self._dropped[self._origins[row]][reason] += 1
+
+    def _report(self, pair: Pair, reason: str) -> None:
+        self._listener(
             PairDropped(
                 origin=pair.origin,
                 line=pair.line,
@@ -37,19 +220,3 @@ class Tally:
                 target=pair.target,
             )
         )
-
-
-def usable_pairs(
-    readers: Iterable[Reader], *, is_blank: Callable[[str], bool], tally: Tally, listener: Listener
-) -> Iterator[Pair]:
-    """Read all pairs and give those with text on both sides, counting in `tally`."""
-    for reader in readers:
-        for pair in reader:
-            tally.num_read += 1
-            reason = pair.fault
-            if not reason and (is_blank(pair.source) or is_blank(pair.target)):
-                reason = BLANK
-            if not reason:
-                yield pair
-            else:
-                tally.drop(pair, reason, listener)

@@ -33,10 +33,19 @@ class Reader(Protocol):
         ...
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The arguments that it reads; the first is the origin of its pairs."""
+        ...
+
+    @property
     def languages(self) -> tuple[str, str] | None:
         """The codes of source and target that the form tells, if it does."""
         ...
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs in order; raises DataError where the form is broken."""
+        ...
+
+    def content(self) -> Iterator[bytes] | None:
+        """All that its pairs follow from, as bytes; None where it can be read only once."""
         ...

@@ -8,7 +8,8 @@ are opened by their own names, so that no cache outside the folder is read or wr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +22,58 @@ from mt.errors import ModelFolderError
 
 _BLOCK = 10_000  # pairs
 
-TokenBlock = tuple[list[list[int]], list[list[int]]]
-"""Token ids of the sources and targets of some pairs."""
+
+@dataclass(frozen=True, kw_only=True)
+class Sequences:
+    """Token ids of many texts, one after the other."""
+
+    ids: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[int]]) -> Sequences:
+        """From a list for each text."""
+        lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts))
+        ids = np.fromiter(chain.from_iterable(texts), dtype=np.int32, count=int(lengths.sum()))
+        return cls(ids=ids, lengths=lengths)
+
+    def only(self, keep: NDArray[np.bool_]) -> Sequences:
+        """Those where `keep` is true."""
+        return Sequences(ids=self.ids[np.repeat(keep, self.lengths)], lengths=self.lengths[keep])
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenBlock:
+    """Some pairs in token ids, and the number of the corpus that each comes from."""
+
+    source: Sequences
+    target: Sequences
+    origins: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> TokenBlock:
+        """From a list for each text, all of the first corpus."""
+        return cls(
+            source=Sequences.of(sources),
+            target=Sequences.of(targets),
+            origins=np.zeros(len(sources), dtype=np.uint16),
+        )
+
 
 _PAIR_COLUMNS = {"source": "string", "target": "string", "origin": "string", "line": "int64"}
 
 
-def _write(path: Path, features: Any, blocks: Iterable[dict[str, list[Any]]]) -> int:
-    """Write blocks of columns of equal lengths; returns the number of rows."""
+def _write(path: Path, features: Any, tables: Iterable[Any]) -> int:
+    """Write tables of one schema; returns the number of rows."""
     from datasets.arrow_writer import ArrowWriter
 
     path.parent.mkdir(parents=True, exist_ok=True)
     num_rows = 0
     with replaced_file(path) as temporary:
         writer = ArrowWriter(features=features, path=str(temporary))
-        for block in blocks:
-            size = len(next(iter(block.values())))
-            if size:
-                writer.write_batch(block)
-                num_rows += size
+        for table in tables:
+            writer.write_table(table, writer_batch_size=_BLOCK)
+            num_rows += len(table)
         writer.write_table(writer.schema.empty_table())  # a store without rows is a store too
         writer.finalize()
     return num_rows
@@ -58,15 +92,18 @@ def _table(path: Path) -> Any:
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
     """Write pairs with their places; returns their number."""
+    import pyarrow as pa
     from datasets import Features, Value
 
-    def blocks() -> Iterator[dict[str, list[Any]]]:
+    features = Features({name: Value(kind) for name, kind in _PAIR_COLUMNS.items()})
+
+    def tables() -> Iterator[Any]:
         stream = iter(pairs)
         while block := list(islice(stream, _BLOCK)):
-            yield {name: [getattr(pair, name) for pair in block] for name in _PAIR_COLUMNS}
+            columns = list(zip(*(pair[: len(_PAIR_COLUMNS)] for pair in block), strict=True))
+            yield pa.table([list(column) for column in columns], schema=features.arrow_schema)
 
-    features = Features({name: Value(kind) for name, kind in _PAIR_COLUMNS.items()})
-    return _write(path, features, blocks())
+    return _write(path, features, tables())
 
 
 def read_pairs(path: Path) -> Iterator[list[Pair]]:
@@ -77,13 +114,29 @@ def read_pairs(path: Path) -> Iterator[list[Pair]]:
         yield [Pair(*row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
 
 
-def write_tokens(path: Path, blocks: Iterable[TokenBlock]) -> int:
-    """Write token ids; returns the number of pairs."""
+def write_tokens(path: Path, blocks: Iterable[TokenBlock], *, vocab_size: int) -> int:
+    """Write token ids below `vocab_size`, in two bytes each if they fit; returns the pairs."""
+    import pyarrow as pa
     from datasets import Features, List, Value
 
-    features = Features({"source": List(Value("int32")), "target": List(Value("int32"))})
-    named = ({"source": source, "target": target} for source, target in blocks)
-    return _write(path, features, named)
+    kind = "uint16" if vocab_size <= 1 << 16 else "int32"
+    features = Features(
+        {"source": List(Value(kind)), "target": List(Value(kind)), "origin": Value("uint16")}
+    )
+
+    def tables() -> Iterator[Any]:
+        for block in blocks:
+            columns = [_list_array(side, kind) for side in (block.source, block.target)]
+            yield pa.table([*columns, pa.array(block.origins)], schema=features.arrow_schema)
+
+    return _write(path, features, tables())
+
+
+def _list_array(side: Sequences, kind: str) -> Any:
+    import pyarrow as pa
+
+    offsets = np.concatenate([[0], side.lengths.cumsum()]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(side.ids.astype(kind)))
 
 
 class _Side:
@@ -99,11 +152,11 @@ class _Side:
             [np.zeros(0, np.int32), *(np.diff(offsets) for offsets in self._offsets)]
         ).astype(np.int32)
 
-    def __getitem__(self, index: int) -> NDArray[np.int32]:
+    def __getitem__(self, index: int) -> NDArray[Any]:
         chunk = int(np.searchsorted(self._first, index, side="right")) - 1
         place = index - int(self._first[chunk])
         start, end = self._offsets[chunk][place : place + 2]
-        sequence: NDArray[np.int32] = self._values[chunk][start:end]
+        sequence: NDArray[Any] = self._values[chunk][start:end]
         return sequence
 
 
@@ -114,6 +167,7 @@ class TokenStore:
         table = _table(path)
         try:
             self._source, self._target = (_Side(table.column(n)) for n in ("source", "target"))
+            self._origins = table.column("origin")
         except (KeyError, AttributeError) as error:
             raise ModelFolderError(f"{path} holds no tokens") from error
 
@@ -130,10 +184,16 @@ class TokenStore:
         """Tokens of each target, without start and end symbols."""
         return self._target.lengths
 
-    def sources(self, indices: Sequence[int]) -> list[NDArray[np.int32]]:
+    @property
+    def origins(self) -> NDArray[np.uint16]:
+        """The number of the corpus that each pair comes from."""
+        numbers: NDArray[np.uint16] = self._origins.to_numpy()
+        return numbers
+
+    def sources(self, indices: Sequence[int]) -> list[NDArray[Any]]:
         """The sources at `indices`."""
         return [self._source[index] for index in indices]
 
-    def targets(self, indices: Sequence[int]) -> list[NDArray[np.int32]]:
+    def targets(self, indices: Sequence[int]) -> list[NDArray[Any]]:
         """The targets at `indices`."""
         return [self._target[index] for index in indices]

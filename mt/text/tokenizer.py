@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -64,9 +65,11 @@ class Tokenizer:
         ids: list[int] = self._processor.EncodeAsIds(normalise(text))
         return ids
 
-    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """`encode` for many texts."""
-        ids: list[list[int]] = self._processor.Encode([normalise(text) for text in texts])
+    def encode_batch(self, texts: Sequence[str], *, num_threads: int = -1) -> list[list[int]]:
+        """`encode` for many texts, on all cores unless `num_threads` says how many."""
+        ids: list[list[int]] = self._processor.Encode(
+            [normalise(text) for text in texts], num_threads=num_threads
+        )
         return ids
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -82,6 +85,11 @@ class Tokenizer:
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The pieces behind token ids, for people to look at."""
         return [self._processor.IdToPiece(int(i)) for i in ids]
+
+
+def recipe() -> str:
+    """What the pieces and ids follow from, beside the text and the settings."""
+    return f"sentencepiece {sentencepiece.__version__}, Unicode {unicodedata.unidata_version}"
 
 
 def train_tokenizer(

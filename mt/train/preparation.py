@@ -1,95 +1,111 @@
 """From readers to token stores: clean, hold out, train the tokenizers, tokenise.
 
-Everything streams through Arrow files in the training folder; memory holds one block at a time,
-and of the tokenizers' training text at most `_TOKENIZER_PAIRS` pairs.
+Everything streams through Arrow files in the training folder. Memory holds one block of text at a
+time, of the tokenizers' training text at most `_TOKENIZER_PAIRS` pairs, and 35 bytes for each pair.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mt.config import Config
-from mt.corpus import split
-from mt.corpus.cleaning import TOO_LONG, Tally, usable_pairs
+from mt.corpus.cleaning import Cleaner, TextRules
+from mt.corpus.keys import KeyTable, keys_of
 from mt.corpus.pair import Pair, Reader
-from mt.corpus.store import read_pairs, write_pairs, write_tokens
+from mt.corpus.store import TokenBlock, read_pairs, write_pairs, write_tokens
 from mt.errors import DataError
 from mt.events import CorpusRead, Listener, Notice, StageStarted
 from mt.text.normalise import is_blank, normalise
 from mt.text.tokenizer import train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.train.tokenising import encoded_blocks
 
 _TOKENIZER_PAIRS = 200_000  # more do not change the pieces, but would not fit in memory
 
-_T = TypeVar("_T")
-
 PAIRS, TOKENS, DEV_TOKENS = "pairs.arrow", "tokens.arrow", "dev-tokens.arrow"
+RULES = TextRules(normalise=normalise, is_blank=is_blank)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldOut:
-    """Which pairs of a corpus are kept for validation: those whose hash lies below `threshold`."""
+class DevSet:
+    """A validation set, as raw text."""
 
-    threshold: float
-
-    def holds(self, source: str) -> bool:
-        """Whether pairs with this source are held out."""
-        return self.threshold > 0.0 and _position(source) < self.threshold
-
-
-def _position(source: str) -> float:
-    return split.position(normalise(source).casefold())
+    sources: list[str]
+    targets: list[str]
+    origins: tuple[tuple[str, int], ...]
+    """Name and number of pairs of each corpus in it, in order."""
 
 
-def store_texts(readers: Iterable[Reader], folder: Path, *, listener: Listener) -> Tally:
-    """Read and clean a corpus into `folder`; raises DataError when nothing is left."""
+def store_texts(
+    readers: Iterable[Reader], folder: Path, config: Config, *, listener: Listener
+) -> Cleaner:
+    """Read a corpus into `folder`; gives what is known of its rows."""
     listener(StageStarted(name="reading the corpus"))
-    tally = Tally()
-    pairs = usable_pairs(readers, is_blank=is_blank, tally=tally, listener=listener)
-    if not write_pairs(folder / PAIRS, pairs):
-        _refuse_nothing(tally)
-    return tally
+    cleaner = Cleaner(config.corpus, RULES, listener)
+    write_pairs(folder / PAIRS, cleaner.pairs(readers))
+    return cleaner
 
 
-def hold_out(folder: Path, *, num_pairs: int, wanted: int) -> tuple[HeldOut, list[str], list[str]]:
-    """Choose the held-out pairs of the stored corpus; gives the rule, their sources and targets.
+def clean(
+    cleaner: Cleaner, dev: DevSet | None, against: Iterable[Reader], *, num_held_out: int
+) -> None:
+    """Drop duplicates and overlap with the test sets and `dev`; without `dev`, hold a set out.
 
-    At least one pair is held out and one is left, or DataError is raised.
+    Raises DataError when nothing is left.
     """
-    smallest = min(_position(pair.source) for pair in _stored(folder))
-    threshold = split.held_out_threshold(num_pairs, wanted)
-    held_out = HeldOut(threshold=max(threshold, smallest + 2**-53))
-    pairs = [pair for pair in _stored(folder) if held_out.holds(pair.source)]
-    if len(pairs) == num_pairs:
-        raise DataError(
-            f"a corpus of {num_pairs} usable pairs leaves nothing to train on "
-            "once a validation set is held out",
-            hint="Give more pairs, or a validation set with --dev",
-        )
-    return held_out, [pair.source for pair in pairs], [pair.target for pair in pairs]
+    unwanted = KeyTable()
+    for reader in against:
+        for pair in reader:
+            _add_keys(unwanted, pair.source, pair.target)
+    if dev is not None:
+        for source, target in zip(dev.sources, dev.targets, strict=True):
+            _add_keys(unwanted, source, target)
+    cleaner.drop_likenesses(unwanted)
+    if dev is None:
+        cleaner.hold_out(num_held_out)
+    if not cleaner.for_training.any():
+        _refuse_nothing(cleaner)
+
+
+def held_out_set(folder: Path, cleaner: Cleaner) -> DevSet:
+    """The held-out pairs of the stored corpus."""
+    rows = cleaner.held_out
+    pairs = list(_stored(folder, rows))
+    names = [reader.name for reader in cleaner.summary()]
+    counts = np.bincount(cleaner.origins[rows], minlength=len(names)).tolist()
+    return DevSet(
+        sources=[pair.source for pair in pairs],
+        targets=[pair.target for pair in pairs],
+        origins=tuple(zip(names, counts, strict=True)),
+    )
 
 
 def train_tokenizers(
-    folder: Path, config: Config, held_out: HeldOut, *, num_pairs: int, listener: Listener
+    folder: Path, config: Config, rows: NDArray[np.bool_], *, listener: Listener
 ) -> TokenizerPair:
-    """Train the tokenizers on the stored corpus, an even sample of it if it is very large."""
+    """Train the tokenizers on the `rows` of the stored corpus, an even sample of very many."""
     size = config.tokenizer.vocab_size
     if size is None:
         raise ValueError("the vocabulary size must be settled before")
     listener(StageStarted(name="training the tokenizer"))
+    num_pairs = int(rows.sum())
     stride = -(-num_pairs // _TOKENIZER_PAIRS)
     if stride > 1:
         text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
         listener(Notice(text=text))
+        rows = rows & (rows.cumsum() % stride == 0)
 
     def texts(*sides: int) -> Iterator[str]:
-        for number, pair in enumerate(_stored(folder)):
-            if number % stride == 0 and not held_out.holds(pair.source):
-                for side in sides:
-                    yield pair.source if side == 0 else pair.target
+        for pair in _stored(folder, rows):
+            for side in sides:
+                yield pair.source if side == 0 else pair.target
 
     kind = config.tokenizer.kind
     if config.tokenizer.joint:
@@ -107,67 +123,79 @@ def train_tokenizers(
 def store_tokens(
     folder: Path,
     tokenizers: TokenizerPair,
-    held_out: HeldOut,
-    tally: Tally,
+    cleaner: Cleaner,
     *,
-    max_length: int,
+    max_length: int | None,
+    num_processes: int,
     listener: Listener,
-) -> int:
+) -> None:
     """Tokenise the stored corpus, dropping pairs with a side of more than `max_length` tokens.
 
-    Reports the whole tally as CorpusRead and returns the number of pairs to train on; raises
-    DataError when there is none.
+    Every stored pair that is dropped is reported here. Raises DataError when nothing is left.
     """
+    kept = cleaner.for_training
+    dropped = ~cleaner.kept
 
-    def blocks() -> Iterator[tuple[list[list[int]], list[list[int]]]]:
-        for block in read_pairs(folder / PAIRS):
-            pairs = [pair for pair in block if not held_out.holds(pair.source)]
-            left = tokenizers.source.encode_batch([pair.source for pair in pairs])
-            right = tokenizers.target.encode_batch([pair.target for pair in pairs])
-            fits = [max(len(s), len(t)) <= max_length for s, t in zip(left, right, strict=True)]
-            for pair, is_kept in zip(pairs, fits, strict=True):
-                if not is_kept:
-                    tally.drop(pair, TOO_LONG, listener)
-            yield _only(left, fits), _only(right, fits)
+    def blocks() -> Iterator[TokenBlock]:
+        rows = iter(np.flatnonzero(kept))
+        for pairs, source, target in encoded_blocks(
+            _kept_blocks(folder, cleaner, kept, dropped), tokenizers, num_processes=num_processes
+        ):
+            block_rows = np.fromiter(rows, dtype=np.int64, count=len(pairs))
+            fits = np.ones(len(pairs), dtype=np.bool_)
+            if max_length is not None:
+                fits = np.maximum(source.lengths, target.lengths) <= max_length
+            for place in np.flatnonzero(~fits).tolist():
+                cleaner.drop_long(pairs[place], int(block_rows[place]))
+            yield TokenBlock(
+                source=source.only(fits),
+                target=target.only(fits),
+                origins=cleaner.origins[block_rows[fits]],
+            )
 
     listener(StageStarted(name="tokenising the corpus"))
-    num_pairs = write_tokens(folder / TOKENS, blocks())
-    listener(
-        CorpusRead(
-            name="corpus",
-            num_read=tally.num_read,
-            num_used=tally.num_used,
-            dropped=dict(tally.dropped),
-        )
-    )
-    if not num_pairs:
-        _refuse_nothing(tally)
-    return num_pairs
+    size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    if not write_tokens(folder / TOKENS, blocks(), vocab_size=size):
+        _refuse_nothing(cleaner)
 
 
-def store_dev_tokens(
-    folder: Path, tokenizers: TokenizerPair, sources: list[str], targets: list[str]
-) -> None:
+def _kept_blocks(
+    folder: Path, cleaner: Cleaner, kept: NDArray[np.bool_], dropped: NDArray[np.bool_]
+) -> Iterator[list[Pair]]:
+    """The stored pairs that are kept, block by block; those dropped are reported on the way."""
+    start = 0
+    for block in read_pairs(folder / PAIRS):
+        end = start + len(block)
+        for place in np.flatnonzero(dropped[start:end]).tolist():
+            cleaner.report_row(block[place], start + place)
+        yield list(compress(block, kept[start:end]))
+        start = end
+
+
+def store_dev_tokens(folder: Path, tokenizers: TokenizerPair, dev: DevSet) -> None:
     """Tokenise the validation pairs that have text on both sides, for the validation loss."""
     pairs = [
         (source, target)
-        for source, target in zip(sources, targets, strict=True)
+        for source, target in zip(dev.sources, dev.targets, strict=True)
         if not is_blank(source) and not is_blank(target)
     ]
     left = tokenizers.source.encode_batch([source for source, _ in pairs])
     right = tokenizers.target.encode_batch([target for _, target in pairs])
-    write_tokens(folder / DEV_TOKENS, [(left, right)])
+    size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    write_tokens(folder / DEV_TOKENS, [TokenBlock.of(left, right)], vocab_size=size)
 
 
-def read_dev(readers: Iterable[Reader], *, listener: Listener) -> tuple[list[str], list[str]]:
+def read_dev(readers: Iterable[Reader], *, listener: Listener) -> DevSet:
     """Read a validation set whole; blank lines stay, so that its score is that of its files.
 
     Raises DataError when no pair has text on both sides.
     """
     sources: list[str] = []
     targets: list[str] = []
+    origins: list[tuple[str, int]] = []
     num_blank = 0
     for reader in readers:
+        before = len(sources)
         for pair in reader:
             if pair.fault:
                 text = f"{pair.origin}:{pair.line}: left out of the validation set: {pair.fault}"
@@ -177,40 +205,42 @@ def read_dev(readers: Iterable[Reader], *, listener: Listener) -> tuple[list[str
             targets.append(pair.target)
             if is_blank(pair.source) or is_blank(pair.target):
                 num_blank += 1
+        origins.append((reader.files[0], len(sources) - before))
     if num_blank == len(sources):
         raise DataError(f"the validation set has no usable pair: {len(sources)} read, all blank")
     if num_blank:
         text = f"{num_blank} of {len(sources)} validation pairs have a blank side"
         listener(Notice(text=text, is_warning=True))
-    return sources, targets
+    return DevSet(sources=sources, targets=targets, origins=tuple(origins))
 
 
-def warn_of_overlap(folder: Path, dev_sources: list[str], *, listener: Listener) -> None:
-    """Say how many validation sources occur in the stored corpus, if any do."""
-    wanted = {source.strip() for source in dev_sources}
-    met = {source for pair in _stored(folder) if (source := pair.source.strip()) in wanted}
-    count = sum(source.strip() in met for source in dev_sources)
-    if count:
-        text = (
-            f"{count} of {len(dev_sources)} validation sources occur in the training corpus: "
-            "scores on them say nothing (mt check --against shows where)"
-        )
-        listener(Notice(text=text, is_warning=True))
-
-
-def _stored(folder: Path) -> Iterator[Pair]:
+def _stored(folder: Path, rows: NDArray[np.bool_]) -> Iterator[Pair]:
+    """The stored pairs of the `rows` that are true."""
+    start = 0
     for block in read_pairs(folder / PAIRS):
-        yield from block
+        yield from compress(block, rows[start : start + len(block)])
+        start += len(block)
 
 
-def _only(values: list[_T], keep: list[bool]) -> list[_T]:
-    return [value for value, kept in zip(values, keep, strict=True) if kept]
+def _add_keys(table: KeyTable, source: str, target: str) -> None:
+    """Add a pair to a table of unwanted ones; a blank side is no overlap."""
+    keys = keys_of(source, target, normalise)
+    blank_source, blank_target = is_blank(source), is_blank(target)
+    table.append(
+        keys._replace(
+            source=0 if blank_source else keys.source, target=0 if blank_target else keys.target
+        )
+    )
 
 
-def _refuse_nothing(tally: Tally) -> None:
-    reasons = ", ".join(f"{reason}: {count}" for reason, count in tally.dropped.items())
+def _refuse_nothing(cleaner: Cleaner) -> NoReturn:
+    corpus = CorpusRead(origins=cleaner.summary())
+    reasons = ", ".join(f"{reason}: {count}" for reason, count in corpus.dropped.items())
+    hint = "Check that the files hold text and the limits fit it; --keep turns a filter off"
+    if next(iter(corpus.dropped), "").startswith("overlap"):
+        hint = "Give other text to validate or test on, or --keep overlap_source to train on it"
     raise DataError(
-        f"0 usable pairs: {tally.num_read} read, {tally.dropped.total()} dropped"
+        f"0 usable pairs: {corpus.num_read} read, {sum(corpus.dropped.values())} dropped"
         + (f" ({reasons})" if reasons else ""),
-        hint="Check that the files hold text and the length limit fits it",
+        hint=hint,
     )

@@ -42,6 +42,8 @@ class TrainingData:
 
     train: TokenStore
     dev: TokenStore
+    weights: Sequence[float] = ()
+    """How often the pairs of each corpus come in an epoch; none: once."""
 
 
 @dataclass(kw_only=True)
@@ -72,6 +74,8 @@ class Trainer:
             self.data.train.target_lengths + 1,
             max_tokens=self.config.batch_tokens,
             seed=self.config.seed,
+            origins=self.data.train.origins,
+            weights=self.data.weights,
         )
         self.parts = Parts(
             model=self.model,
@@ -263,6 +267,7 @@ class Trainer:
                 seconds=self._clock(),
                 validation_seconds=taken,
                 samples=translated.samples,
+                by_origin=translated.by_origin,
             )
         )
 

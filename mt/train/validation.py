@@ -25,6 +25,8 @@ class TranslationScores:
     signatures: dict[str, str]
     samples: tuple[tuple[str, str, str], ...] = ()
     """A few (source, hypothesis, reference) triples."""
+    by_origin: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Scores of each corpus of the validation set, where it has several."""
 
 
 Validator = Callable[[], TranslationScores]

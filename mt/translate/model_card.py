@@ -46,10 +46,6 @@ def model_card(facts: CardFacts) -> str:
                 f"{platform.system()} {platform.machine()}",
             )
         )
-    if facts.corpus is not None:
-        rows.append(("pairs read", str(facts.corpus.num_read)))
-        rows.append(("pairs used", str(facts.corpus.num_used)))
-        rows += [(f"dropped: {why}", str(count)) for why, count in facts.corpus.dropped.items()]
     if facts.best is not None:
         rows.append(
             (
@@ -62,7 +58,12 @@ def model_card(facts: CardFacts) -> str:
             signature = facts.best.signatures.get(name)
             recipe = f" (`{signature}`)" if signature else " nats per token"
             rows.append((f"dev {name}", f"{score:.2f}{recipe}"))
+        for origin, scores in facts.best.by_origin.items():
+            shown = ", ".join(f"{name} {score:.2f}" for name, score in scores.items())
+            rows.append((f"dev {origin}", shown))
     lines += [f"| {name} | {value} |" for name, value in rows]
+    if facts.corpus is not None:
+        lines += _corpus(facts.corpus, config)
     lines += [
         "",
         "## Use and limits",
@@ -73,6 +74,29 @@ def model_card(facts: CardFacts) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _corpus(corpus: CorpusRead, config: Config) -> list[str]:
+    """What the model was trained on, and what of it was left out."""
+    reasons = list(corpus.dropped)
+    names = ["corpus", "BLAKE2b", "times an epoch", "read", "used", "held out", *reasons]
+    lines = [
+        "",
+        "## Training text",
+        "",
+        f"Left out where `mt` found: {', '.join(config.corpus.drop) or 'nothing'}; longest side "
+        f"{config.corpus.max_length} tokens, most {config.corpus.max_ratio:g} times the usual "
+        "proportion.",
+        "",
+        "| " + " | ".join(names) + " |",
+        "|---" * len(names) + "|",
+    ]
+    for origin in corpus.origins:
+        counts = (origin.num_read, origin.num_used, origin.num_held_out)
+        dropped = (origin.dropped.get(reason, 0) for reason in reasons)
+        cells = (origin.name, origin.digest, f"{origin.weight:g}", *counts, *dropped)
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return lines
 
 
 def _architecture(config: Config) -> str:

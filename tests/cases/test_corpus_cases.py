@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import itertools
 import lzma
 import os
 import subprocess
@@ -19,17 +20,16 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt.corpus.cleaning import Tally
+from mt.config import Config
 from mt.corpus.formats import open_corpora
 from mt.corpus.store import read_pairs as read_stored_pairs
 from mt.errors import DataError
-from mt.events import CorpusRead, Event, ignore
+from mt.events import CorpusRead, Event, PairDropped, ignore
 from mt.lines import split_lines
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.preparation import (
     PAIRS,
     TOKENS,
-    HeldOut,
     store_texts,
     store_tokens,
 )
@@ -66,12 +66,13 @@ def read_pairs(*paths: Path) -> list[tuple[str, str]]:
     return [(pair.source, pair.target) for reader in readers for pair in reader]
 
 
-def cleaned(files: Files, folder: Path) -> tuple[Tally, list[Pair]]:
-    """The tally of a corpus and the pairs that cleaning left."""
+def cleaned(files: Files, folder: Path) -> tuple[CorpusRead, list[Pair]]:
+    """What became of a corpus, and the pairs that cleaning left."""
     readers = open_corpora(files.arguments).readers
-    tally = store_texts(readers, folder, listener=ignore)
-    blocks = read_stored_pairs(folder / PAIRS)
-    return tally, [(pair.source, pair.target) for block in blocks for pair in block]
+    cleaner = store_texts(readers, folder, Config(), listener=ignore)
+    pairs = (pair for block in read_stored_pairs(folder / PAIRS) for pair in block)
+    kept = [(pair.source, pair.target) for pair in itertools.compress(pairs, cleaner.kept)]
+    return CorpusRead(origins=cleaner.summary()), kept
 
 
 def train(
@@ -122,7 +123,7 @@ def test_separator_inside_a_sentence_shifts_no_pair(separator: str, tmp_path: Pa
 
 
 def test_training_counts_pairs_by_lf(toy: Toy, tmp_path: Path) -> None:
-    """D01: 2,000 pairs and 3 for each of the separators are read, and all are used."""
+    """D01: 2,000 pairs and 3 for each of the separators are read."""
     added = [
         (source, target)
         for separator in SEPARATORS
@@ -135,7 +136,8 @@ def test_training_counts_pairs_by_lf(toy: Toy, tmp_path: Path) -> None:
     extra = write_files(tmp_path, "extra", added)
     run = train((*toy.train.arguments, *extra.arguments), toy.dev, tmp_path / "m")
     num = 2000 + 3 * len(SEPARATORS)
-    assert f"{num} pairs read, {num} used, 0 dropped" in run.err
+    assert f"{num} pairs read, {num - 3 * (len(SEPARATORS) - 1)} used, " in run.err
+    assert f"(duplicate: {3 * (len(SEPARATORS) - 1)})" in run.err  # all but the first three
     assert not any(set(piece) & set(SEPARATORS) for piece in learned_pieces(tmp_path / "m"))
 
 
@@ -229,7 +231,7 @@ def test_nul_in_a_corpus_is_a_space(toy: Toy, tmp_path: Path) -> None:
         source=f"{WORDS[0]}\0{WORDS[1]} .\n{WORDS[2]} .\n\0\n".encode(),
         target=b"\0a\0\0b .\nc .\nd\n",
     )
-    run = train((*toy.dev.arguments, *extra.arguments), toy.dev, tmp_path / "m")
+    run = train((*toy.test.arguments, *extra.arguments), toy.dev, tmp_path / "m")
     assert "23 pairs read, 22 used, 1 dropped (blank side: 1)" in run.err
     assert not any("\0" in piece for piece in learned_pieces(tmp_path / "m"))
 
@@ -265,7 +267,7 @@ def test_pairs_that_are_not_utf_8_are_dropped_on_request(
         source=b"one .\nt" + wrong + b"wo .\nthree .\nfour .\n",
         target=b"uno .\ndue .\ntre .\nq" + wrong + b"uattro .\n",
     )
-    run = train(files.arguments, toy.dev, tmp_path / "m", "--set", "corpus.invalid_utf8=drop")
+    run = train(files.arguments, toy.dev, tmp_path / "m", "--drop", "not_utf8")
     assert "4 pairs read, 2 used, 2 dropped (not UTF-8: 2)" in run.err
 
 
@@ -466,7 +468,7 @@ def test_blank_sides_are_reported_with_read_and_used(toy: Toy, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("pairs", "reason"),
     [
-        ([(f"{n} {LONG}", LONG) for n in range(3)], "3 read, 3 dropped (too long: 3)"),
+        ([(LONG, f"{LONG} {n}") for n in range(3)], "3 read, 3 dropped (too long: 3)"),
         ([("", "uno"), ("two", "  ")], "2 read, 2 dropped (blank side: 2)"),
         ([], "0 read, 0 dropped"),
     ],
@@ -506,27 +508,29 @@ def test_pair_of_just_the_greatest_length_is_kept(
     )
     files = write_files(tmp_path, "x", [(fits, fits), (source, target)] * 5)
     readers = open_corpora(files.arguments).readers
-    tally = store_texts(readers, tmp_path, listener=ignore)
+    config = Config().with_values({"corpus": {"drop": ("long",)}})
     events: list[Event] = []
-    num_pairs = store_tokens(
+    cleaner = store_texts(readers, tmp_path, config, listener=events.append)
+    store_tokens(
         tmp_path,
         tokenizers,
-        HeldOut(threshold=0.0),
-        tally,
+        cleaner,
         max_length=limit,
-        listener=events.append,
+        num_processes=1,
+        listener=ignore,
     )
-    assert num_pairs == 5
-    assert [event for event in events if isinstance(event, CorpusRead)] == [
-        CorpusRead(name="corpus", num_read=10, num_used=5, dropped={"too long": 5}),
-    ]
+    (origin,) = cleaner.summary()
+    assert (origin.num_read, origin.num_used, origin.dropped) == (10, 5, {"too long": 5})
+    assert [event.line for event in events if isinstance(event, PairDropped)] == [2, 4, 6, 8, 10]
     assert (tmp_path / TOKENS).exists()
 
 
 def test_pairs_too_long_are_reported(toy: Toy, tmp_path: Path) -> None:
     """D16: read, used and dropped stand in the log, each pair counted once."""
     long = " ".join(WORDS * 10)
-    files = write_files(tmp_path, "x", [*toy_pairs(30, seed="long"), (long, "a"), ("a", long)])
+    files = write_files(
+        tmp_path, "x", [*toy_pairs(30, seed="long"), (long, f"{long} a"), (f"{long} a", long)]
+    )
     run = train(files.arguments, toy.dev, tmp_path / "m", "--set", "corpus.max_length=60")
     assert "32 pairs read, 30 used, 2 dropped (too long: 2)" in run.err
 

@@ -62,7 +62,7 @@ def test_last_update_is_saved_whatever_the_interval(
     """T16 (fairseq#2230, #775): a state and a validation of just that update."""
     options = ("--updates", str(updates), "--set", f"training.validate_every={interval}")
     folder = tmp_path / "m"
-    arguments = ("train", *toy.dev.arguments, *toy.dev.as_dev, "-o", folder, *UNTRAINED)
+    arguments = ("train", *toy.test.arguments, *toy.dev.as_dev, "-o", folder, *UNTRAINED)
     run_here(*arguments, *options).check()
     (state,) = (folder / "training").glob("checkpoint-*")
     assert state.name == f"checkpoint-{updates}"
@@ -75,7 +75,7 @@ def test_last_update_is_saved_whatever_the_interval(
 def test_last_update_at_the_end_of_an_epoch_is_saved(toy: Toy, tmp_path: Path) -> None:
     """T16: where the budget counts epochs."""
     folder = tmp_path / "m"
-    arguments = ("train", *toy.dev.arguments, *toy.dev.as_dev, "-o", folder, *SMALL)
+    arguments = ("train", *toy.test.arguments, *toy.dev.as_dev, "-o", folder, *SMALL)
     run_here(*arguments, "--epochs", "2", "--batch-tokens", "64").check()
     (ended,) = records(folder, "TrainingEnded")
     (state,) = (folder / "training").glob("checkpoint-*")

@@ -190,7 +190,7 @@ def test_hint_for_bytes_that_are_not_utf_8_can_be_followed(
         "eval": ("eval", "--hyp", path, path),
         "train --dev": (
             *("train", *toy.dev.arguments, "--dev", path, "--dev", path),
-            *("-o", tmp_path / "m", "--set", "corpus.invalid_utf8=drop"),
+            *("-o", tmp_path / "m", "--drop", "not_utf8"),
         ),
     }
     message = run_here(*arguments[command]).check_refusal()
@@ -292,7 +292,9 @@ def test_standard_output_holds_translations_alone(model: Path, toy: Toy) -> None
 
 def test_training_talks_on_standard_error_alone(toy: Toy, tmp_path: Path) -> None:
     """X10: without carriage returns where there is no terminal."""
-    found = run_here("train", *toy.dev.arguments, *toy.dev.as_dev, "-o", tmp_path / "m", *UNTRAINED)
+    found = run_here(
+        "train", *toy.test.arguments, *toy.dev.as_dev, "-o", tmp_path / "m", *UNTRAINED
+    )
     found.check()
     assert found.out == b""
     assert found.err
@@ -302,7 +304,9 @@ def test_training_talks_on_standard_error_alone(toy: Toy, tmp_path: Path) -> Non
 
 def test_talk_of_training_has_no_empty_line(toy: Toy, tmp_path: Path) -> None:
     """X10: nor does a refusal, which is one line (C05)."""
-    found = run_here("train", *toy.dev.arguments, *toy.dev.as_dev, "-o", tmp_path / "m", *UNTRAINED)
+    found = run_here(
+        "train", *toy.test.arguments, *toy.dev.as_dev, "-o", tmp_path / "m", *UNTRAINED
+    )
     assert "" not in found.check().err.removesuffix("\n").split("\n")
 
 

@@ -45,10 +45,13 @@ def sentence(*places: int) -> str:
 
 
 def toy_sources(num: int, *, seed: str) -> list[str]:
-    """Random toy sentences of three to eight words and a full stop."""
+    """Random toy sentences of three to eight words and a full stop, all different."""
     random_state = random.Random(seed)
-    lengths = (random_state.randint(_FEWEST_WORDS, _MOST_WORDS) for _ in range(num))
-    return [" ".join([*random_state.choices(WORDS, k=length), "."]) for length in lengths]
+    sources: dict[str, None] = {}
+    while len(sources) < num:
+        length = random_state.randint(_FEWEST_WORDS, _MOST_WORDS)
+        sources[" ".join([*random_state.choices(WORDS, k=length), "."])] = None
+    return list(sources)
 
 
 def toy_pairs(num: int, *, seed: str) -> list[Pair]:
@@ -118,7 +121,7 @@ class Toy:
     @classmethod
     def write(cls, folder: Path) -> Toy:
         """Write all six files."""
-        dev = toy_pairs(NUM_DEV, seed="dev")
+        dev = toy_pairs(NUM_DEV, seed="validation")
         dev[::5] = [(source, " ".join(target.split()[::-1])) for source, target in dev[::5]]
         return cls(
             train=write_files(folder, "train", toy_pairs(NUM_TRAIN, seed="train")),

@@ -157,6 +157,10 @@ def test_rejected_pairs_are_written_with_reason_and_place(
     lines = source.read_text("utf-8").split("\n")
     lines[4], lines[7] = "  ", "sehr\t" + "lang " * 300
     source.write_text("\n".join(lines), "utf-8")
+    target = Path(corpus[1])
+    others = target.read_text("utf-8").split("\n")
+    others[7] = "very " + "long " * 300
+    target.write_text("\n".join(others), "utf-8")
     rejected = tmp_path / "rejected.tsv"
     plan = [*SMALL, "--updates", "2", "--rejected", str(rejected)]
     dev = ["--dev", str(STARTER / "dev.de"), "--dev", str(STARTER / "dev.en")]
@@ -186,18 +190,33 @@ def test_a_japanese_target_trains_and_scores_without_its_tokenizer(
     assert "BLEU counts characters" in captured.err
 
 
-def test_validation_lines_in_the_corpus_are_warned_of(
-    corpus: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("option", ["--dev", "--against"])
+def test_lines_of_validation_and_test_sets_are_left_out(
+    option: str, corpus: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    dev = []
+    given = []
     for path in corpus:
         lines = Path(path).read_text("utf-8").split("\n")[:5]
         clean = (STARTER / f"dev.{path[-2:]}").read_text("utf-8").split("\n")[:20]
-        dev.append(tmp_path / f"dev.{path[-2:]}")
-        dev[-1].write_text("".join(f"{line}\n" for line in [*lines, *clean]), "utf-8")
+        other = tmp_path / f"dev.{path[-2:]}"
+        other.write_text("".join(f"{line}\n" for line in [*lines, *clean]), "utf-8")
+        given += [option, str(other)]
     plan = [*SMALL, "--updates", "1"]
-    for number, (flags, warned) in enumerate([(dev, True), ([], False)]):
-        given = [argument for path in flags for argument in ("--dev", str(path))]
-        assert status_of("train", *corpus, *given, "-o", str(tmp_path / str(number)), *plan) == 0
-        message = "5 of 25 validation sources occur in the training corpus"
-        assert (message in capfd.readouterr().err) == warned
+    assert status_of("train", *corpus, *given, "-o", str(tmp_path / "a"), *plan) == 0
+    assert "5 dropped (overlap source: 5)" in capfd.readouterr().err
+    plan += ["--keep", "overlap_source"]
+    assert status_of("train", *corpus, *given, "-o", str(tmp_path / "b"), *plan) == 0
+    assert ", 0 dropped" in capfd.readouterr().err
+
+
+def test_a_corpus_that_is_its_own_validation_set_is_refused(
+    corpus: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dev = ["--dev", corpus[0], "--dev", corpus[1]]
+    plan = [*SMALL, "--updates", "1", "-o", str(tmp_path / "m")]
+    assert status_of("train", *corpus, *dev, *plan) == 1
+    message = capfd.readouterr().err
+    assert "0 usable pairs: 400 read, 400 dropped (overlap source: 400)" in message
+    assert "--keep overlap_source" in message
+    assert not (tmp_path / "m").exists()
+    assert status_of("train", *corpus, *dev, *plan, "--keep", "overlap_source") == 0

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt.corpus.sampler import BatchSampler
+from mt.errors import ConfigError
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), min_size=1, max_size=200)
 
@@ -61,3 +62,38 @@ def test_nothing_to_sample_from_is_refused() -> None:
     empty = np.zeros(0, dtype=np.int32)
     with pytest.raises(ValueError, match="no pairs"):
         BatchSampler(empty, empty, max_tokens=5, seed=0)
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=4),
+    st.lists(st.sampled_from([0.0, 0.3, 1.0, 2.0, 2.5]), min_size=4, max_size=4),
+    st.integers(0, 2),
+)
+def test_weights_say_how_often_the_pairs_of_a_corpus_come(
+    sizes: list[int], weights: list[float], epoch: int
+) -> None:
+    origins = np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)
+    lengths = np.arange(len(origins), dtype=np.int32) % 7 + 1
+    weights = weights[: len(sizes)]
+    expected = [int(w) * n + round(w % 1 * n) for w, n in zip(weights, sizes, strict=True)]
+    if not sum(expected):
+        with pytest.raises(ConfigError, match="no pair"):
+            BatchSampler(lengths, lengths, max_tokens=20, seed=1, origins=origins, weights=weights)
+        return
+    sampler = BatchSampler(
+        lengths, lengths, max_tokens=20, seed=1, origins=origins, weights=weights
+    )
+    drawn = np.concatenate(sampler.epoch(epoch))
+    assert np.bincount(origins[drawn], minlength=len(sizes)).tolist() == expected
+    times = np.bincount(drawn, minlength=len(origins))
+    for origin, weight in enumerate(weights):
+        assert set(times[origins == origin].tolist()) <= {int(weight), int(weight) + 1}
+
+
+def test_epochs_draw_other_shares_of_a_corpus() -> None:
+    lengths = np.ones(100, dtype=np.int32)
+    origins = np.zeros(100, dtype=np.uint16)
+    sampler = BatchSampler(lengths, lengths, max_tokens=9, seed=1, origins=origins, weights=[0.5])
+    first, second = (set(np.concatenate(sampler.epoch(e)).tolist()) for e in (0, 1))
+    assert len(first) == len(second) == 50
+    assert first != second

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
+import pytest
+
 from mt.corpus.pair import Pair
-from mt.corpus.store import TokenStore, read_pairs, write_pairs, write_tokens
+from mt.corpus.store import TokenBlock, TokenStore, read_pairs, write_pairs, write_tokens
 
 
 def test_texts_come_back_in_order(tmp_path: Path) -> None:
@@ -14,12 +17,13 @@ def test_texts_come_back_in_order(tmp_path: Path) -> None:
     assert [pair for block in read_pairs(tmp_path / "t.arrow") for pair in block] == pairs
 
 
-def test_tokens_come_back_by_index(tmp_path: Path) -> None:
-    sources = [list(range(i % 7)) for i in range(300)]
-    targets = [[i] * (i % 5 + 1) for i in range(300)]
-    blocks = [(sources[:1], targets[:1]), ([], []), (sources[1:120], targets[1:120])]
-    blocks.append((sources[120:], targets[120:]))
-    assert write_tokens(tmp_path / "t.arrow", blocks) == 300
+@pytest.mark.parametrize("vocab_size", [300, 1 << 16, (1 << 16) + 1])
+def test_tokens_come_back_by_index(vocab_size: int, tmp_path: Path) -> None:
+    sources = [[vocab_size - 1 - j for j in range(i % 7)] for i in range(300)]
+    targets = [[i % vocab_size] * (i % 5 + 1) for i in range(300)]
+    cuts = itertools.pairwise([0, 1, 1, 120, 300])
+    blocks = [TokenBlock.of(sources[a:b], targets[a:b]) for a, b in cuts]
+    assert write_tokens(tmp_path / "t.arrow", blocks, vocab_size=vocab_size) == 300
     store = TokenStore(tmp_path / "t.arrow")
     assert len(store) == 300
     assert store.source_lengths.tolist() == [len(source) for source in sources]
@@ -38,5 +42,5 @@ def test_a_new_store_under_an_old_name_is_read_anew(tmp_path: Path) -> None:
 def test_an_empty_store_is_a_store(tmp_path: Path) -> None:
     assert write_pairs(tmp_path / "a.arrow", []) == 0
     assert [pair for block in read_pairs(tmp_path / "a.arrow") for pair in block] == []
-    assert write_tokens(tmp_path / "b.arrow", []) == 0
+    assert write_tokens(tmp_path / "b.arrow", [], vocab_size=9) == 0
     assert len(TokenStore(tmp_path / "b.arrow")) == 0

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from mt.config import ModelConfig, SearchConfig, TrainingConfig
-from mt.corpus.store import TokenStore, write_tokens
+from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.beam import Symbols, beam_search
 from mt.text.padding import pad_with_end
@@ -38,7 +38,11 @@ def draw_sources(count: int, *, seed: int) -> list[list[int]]:
 
 def make_trainer(folder: Path, device: str, updates: int) -> Trainer:
     sources = draw_sources(3000, seed=1)
-    write_tokens(folder / "t.arrow", [(sources, [source[::-1] for source in sources])])
+    write_tokens(
+        folder / "t.arrow",
+        [TokenBlock.of(sources, [source[::-1] for source in sources])],
+        vocab_size=VOCABULARY,
+    )
     data = TokenStore(folder / "t.arrow")
     torch.manual_seed(1)
     return Trainer(

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from mt.config import Config, ModelConfig, TrainingConfig
-from mt.corpus.store import TokenStore, write_tokens
+from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import ModelFolderError, TrainingError
 from mt.events import BatchDone, Event, Validated
 from mt.model.encoder_decoder import EncoderDecoder
@@ -34,7 +34,9 @@ def write_pairs(path: Path, count: int, *, longest: int = 6) -> TokenStore:
         [draw.randrange(4, VOCABULARY) for _ in range(draw.randint(1, longest))]
         for _ in range(count)
     ]
-    write_tokens(path, [(sources, [source[::-1] for source in sources])])
+    write_tokens(
+        path, [TokenBlock.of(sources, [source[::-1] for source in sources])], vocab_size=VOCABULARY
+    )
     return TokenStore(path)
 
 
@@ -89,7 +91,7 @@ def test_unequal_micro_batches_give_the_gradient_of_their_union(tmp_path: Path) 
     model = dataclasses.replace(TINY, dropout=0.0)
     lengths = [2, 2, 2, 2, 30, 30, 30, 30]
     sides = [[4 + (i + j) % 9 for j in range(n)] for i, n in enumerate(lengths)]
-    write_tokens(tmp_path / "p.arrow", [(sides, sides)])
+    write_tokens(tmp_path / "p.arrow", [TokenBlock.of(sides, sides)], vocab_size=VOCABULARY)
     store = TokenStore(tmp_path / "p.arrow")
     config = budget(1, accumulate=1, clip_norm=0.0, peak_rate=1e-12)
 
@@ -106,7 +108,11 @@ def test_unequal_micro_batches_give_the_gradient_of_their_union(tmp_path: Path) 
 
 
 def test_padding_and_repetition_change_no_loss_per_token(tmp_path: Path) -> None:
-    write_tokens(tmp_path / "p.arrow", [([[4, 5], [6] * 40], [[7, 8, 9], [5] * 40])])
+    write_tokens(
+        tmp_path / "p.arrow",
+        [TokenBlock.of([[4, 5], [6] * 40], [[7, 8, 9], [5] * 40])],
+        vocab_size=VOCABULARY,
+    )
     store = TokenStore(tmp_path / "p.arrow")
     trainer = Run(tmp_path, budget(1)).trainer
     trainer.model.eval()

@@ -14,17 +14,16 @@ from mt.corpus.checks.sides import (
     ANY_TEXT,
     ODD_CHARACTERS,
     has_serial_number,
-    loose_key,
     main_script,
 )
-from mt.corpus.checks.usual import Usual, UsualProportion
+from mt.corpus.checks.usual import LEAST_RATIO_LENGTH, Usual, UsualProportion
 from mt.corpus.formats.options import base_language
+from mt.corpus.keys import keys_of
 from mt.corpus.pair import Pair, Reader
 from mt.errors import DataError
 
 _LONG_WORDS = 200
 _FAR_RATIO = 4.0  # of the usual proportion of the sides, in characters
-_FAR_LENGTH = 40  # characters of the longer side, below which no proportion is far
 _SERIAL_SHARE = 0.2  # of the lines of a side, from which serial numbers are no accident
 _SERIAL_LEAST = 20
 
@@ -33,6 +32,7 @@ def examine(
     readers: Iterable[Reader],
     *,
     against: Iterable[Reader] = (),
+    normalise: Callable[[str], str],
     is_blank: Callable[[str], bool],
     languages: tuple[str, str] = ("", ""),
 ) -> Report:
@@ -43,7 +43,7 @@ def examine(
     broken file) is reported up to there, with the break as a finding; trouble in reading `against`
     raises DataError.
     """
-    doctor = _Doctor(Overlap(against), is_blank, languages)
+    doctor = _Doctor(Overlap(against, normalise), normalise, is_blank, languages)
     for reader in readers:
         doctor.read(reader)
     return doctor.report()
@@ -53,9 +53,14 @@ class _Doctor:
     """Gathers findings pair by pair."""
 
     def __init__(
-        self, overlap: Overlap, is_blank: Callable[[str], bool], languages: tuple[str, str]
+        self,
+        overlap: Overlap,
+        normalise: Callable[[str], str],
+        is_blank: Callable[[str], bool],
+        languages: tuple[str, str],
     ) -> None:
         self._overlap = overlap
+        self._normalise = normalise
         self._is_blank = is_blank
         self._findings: dict[str, Finding] = {}
         self._files: Counter[str] = Counter()
@@ -63,12 +68,12 @@ class _Doctor:
         self._loose: set[int] = set()
         self._serial = (Finding(id="serial"), Finding(id="serial"))
         self._languages = languages
-        self._proportion = UsualProportion(factor=_FAR_RATIO, least_length=_FAR_LENGTH)
+        self._proportion = UsualProportion[str](factor=_FAR_RATIO, least_length=LEAST_RATIO_LENGTH)
         self._usual = {
-            "script_source": Usual(main_script),
-            "script_target": Usual(main_script),
-            "language_source": Usual(LanguageLabel()),
-            "language_target": Usual(LanguageLabel()),
+            "script_source": Usual[str](main_script),
+            "script_target": Usual[str](main_script),
+            "language_source": Usual[str](LanguageLabel(one_in=10)),
+            "language_target": Usual[str](LanguageLabel(one_in=10)),
         }
 
     def read(self, reader: Reader) -> None:
@@ -115,7 +120,6 @@ class _Doctor:
                 serial.add(f"{place} ({side})", text)
         self._examine_lengths(pair, place)
         self._examine_likeness(pair, place)
-        self._overlap.add(pair)
         for name, usual in self._usual.items():
             text = pair.source if name.endswith("source") else pair.target
             for odd in usual.add(place, text):
@@ -137,12 +141,12 @@ class _Doctor:
     def _examine_likeness(self, pair: Pair, place: str) -> None:
         if pair.source.strip() == pair.target.strip():
             self._note("copy", place, pair.source)
-        exact = hash((pair.source, pair.target))
-        left, right = loose_key(pair.source), loose_key(pair.target)
-        loose = hash((left, right))
+        keys = keys_of(pair.source, pair.target, self._normalise)
+        self._overlap.add(pair, keys)
+        exact, loose = hash(keys[:2]), hash(keys[2:])
         if exact in self._exact:
             self._note("duplicate", place, pair.source)
-        elif left and right and loose in self._loose:
+        elif all(keys[2:]) and loose in self._loose:
             self._note("near_duplicate", place, pair.source)
         self._exact.add(exact)
         self._loose.add(loose)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mt.config import DROPPABLE, CorpusConfig
+
 Level = Literal["fault", "doubt", "note"]
 """fault: do not train or score on this; doubt: look at it; note: good to know, `mt` copes."""
 
@@ -26,7 +28,14 @@ def _kind(title: str, level: Level, treatment: str) -> Kind:
     return Kind(title=title, level=level, treatment=treatment)
 
 
-_OVERLAP = "a score on them is worth nothing: remove them from one of the two"
+def flag_of(finding: str) -> str:
+    """The flag by which `mt train` treats a finding otherwise than by default; often empty."""
+    if finding not in DROPPABLE:
+        return ""
+    return f"--keep {finding}" if finding in CorpusConfig().drop else f"--drop {finding}"
+
+
+_OVERLAP = "kept; a score on them says less than it seems"
 
 KINDS: dict[str, Kind] = {
     "unreadable": _kind("the corpus breaks off", "fault", "mend the file"),
@@ -38,11 +47,17 @@ KINDS: dict[str, Kind] = {
     "not_utf8": _kind(
         "sides that are not UTF-8",
         "fault",
-        "convert the file, or drop them: --set corpus.invalid_utf8=drop",
+        "refused; convert the file",
     ),
-    "overlap_source": _kind("--against sources that occur in the corpus", "fault", _OVERLAP),
+    "overlap_source": _kind(
+        "--against sources that occur in the corpus",
+        "fault",
+        "left out, where mt train has the same --against; so are those of --dev",
+    ),
     "overlap_target": _kind("--against targets that occur in the corpus", "fault", _OVERLAP),
-    "overlap_pair": _kind("--against pairs that occur in the corpus", "fault", _OVERLAP),
+    "overlap_pair": _kind(
+        "--against pairs that occur in the corpus", "fault", "left out with their sources"
+    ),
     "overlap_source_loose": _kind(
         "--against sources that occur but for case, digits, marks, spaces", "fault", _OVERLAP
     ),
@@ -50,16 +65,18 @@ KINDS: dict[str, Kind] = {
         "--against targets that occur but for case, digits, marks, spaces", "fault", _OVERLAP
     ),
     "overlap_pair_loose": _kind(
-        "--against pairs that occur but for case, digits, marks, spaces", "fault", _OVERLAP
+        "--against pairs that occur but for case, digits, marks, spaces",
+        "fault",
+        "as their sources",
     ),
     "serial": _kind(
         "serial numbers stuck to the lines of a side", "doubt", "kept; remove them from the text"
     ),
-    "blank": _kind("pairs with a blank side", "doubt", "dropped"),
+    "blank": _kind("pairs with a blank side", "doubt", "left out"),
     "ratio": _kind(
         "pairs whose lengths are over 4 times out of the usual proportion",
         "doubt",
-        "kept; often no translation",
+        "left out beyond corpus.max_ratio, 9 times",
     ),
     "script_source": _kind("sources in another script than most", "doubt", "kept; look at them"),
     "script_target": _kind("targets in another script than most", "doubt", "kept; look at them"),
@@ -81,23 +98,25 @@ KINDS: dict[str, Kind] = {
     "mojibake": _kind(
         "UTF-8 that was read in another encoding", "doubt", "kept; mend it at its source"
     ),
-    "no_source": _kind("units without a source", "note", "dropped"),
-    "no_target": _kind("units without a target", "note", "dropped"),
-    "fuzzy_entry": _kind("fuzzy entries", "note", "dropped"),
-    "obsolete_entry": _kind("obsolete entries", "note", "dropped"),
-    "marked_as_not_translated": _kind("units marked as not translated", "note", "dropped"),
-    "other_languages": _kind("units in other languages", "note", "dropped"),
+    "no_source": _kind("units without a source", "note", "left out"),
+    "no_target": _kind("units without a target", "note", "left out"),
+    "fuzzy_entry": _kind("fuzzy entries", "note", "left out"),
+    "obsolete_entry": _kind("obsolete entries", "note", "left out"),
+    "marked_as_not_translated": _kind("units marked as not translated", "note", "left out"),
+    "other_languages": _kind("units in other languages", "note", "left out"),
     "copy": _kind(
         "pairs whose target is the source",
         "note",
         "kept; right for names, wrong for text that nobody translated",
     ),
-    "duplicate": _kind("pairs that came before", "note", "kept"),
+    "duplicate": _kind("pairs that came before", "note", "left out"),
     "near_duplicate": _kind(
         "pairs that came before but for case, digits, marks, spaces", "note", "kept"
     ),
     "long": _kind(
-        "pairs with a side of more than 200 words", "note", "dropped beyond corpus.max_length"
+        "pairs with a side of more than 200 words",
+        "note",
+        "left out beyond corpus.max_length, 256 tokens",
     ),
     "markup": _kind("sides with tags or entities", "note", "kept; remove them if unwanted"),
     "separator": _kind("line separators that end no line", "note", "read as spaces"),
@@ -132,6 +151,11 @@ class Finding:
     def kind(self) -> Kind:
         """Title, level and treatment."""
         return KINDS[self.id]
+
+    @property
+    def flag(self) -> str:
+        """How `mt train` is told to treat it otherwise; empty where it cannot be."""
+        return flag_of(self.id)
 
     def add(self, place: str, text: str) -> None:
         """Count a case; the first few are kept as examples, with what cannot be seen spelled."""

@@ -7,8 +7,7 @@ from typing import Any
 
 _LEAST_LENGTH = 40  # characters below which a guess is worth little
 _LEAST_CONFIDENCE = 0.95
-_ALL_OF_FIRST = 10_000  # texts of a side that are all looked at; then one in ten
-_ONE_IN = 10
+_ALL_OF_FIRST = 10_000  # texts of a side that are all looked at; then one in `one_in`
 
 
 @cache
@@ -26,7 +25,9 @@ def known_languages() -> frozenset[str]:
 class LanguageLabel:
     """Labels the texts of a side; "" for short ones, unsure ones, and those not looked at."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, one_in: int) -> None:
+        """After the first 10,000 texts that can be told, one in so many is looked at."""
+        self._one_in = one_in
         self._num_seen = 0
 
     def __call__(self, text: str) -> str:
@@ -34,7 +35,7 @@ class LanguageLabel:
         if len(text) < _LEAST_LENGTH:
             return ""
         self._num_seen += 1
-        if self._num_seen > _ALL_OF_FIRST and self._num_seen % _ONE_IN:
+        if self._num_seen > _ALL_OF_FIRST and self._num_seen % self._one_in:
             return ""
         code, confidence = _identifier().classify(text)
         return str(code) if confidence >= _LEAST_CONFIDENCE else ""

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from mt.corpus.checks.finding import Finding
-from mt.corpus.checks.sides import loose_key
+from mt.corpus.keys import Keys, keys_of
 from mt.corpus.pair import Pair, Reader
 
 
 class Overlap:
     """Counts the lines of `against` that occur in the pairs given to `add`."""
 
-    def __init__(self, against: Iterable[Reader]) -> None:
+    def __init__(self, against: Iterable[Reader], normalise: Callable[[str], str]) -> None:
+        self._normalise = normalise
         self._pairs: list[Pair] = []
         self._lines: dict[tuple[str, int], list[int]] = defaultdict(list)
         for reader in against:
             for pair in reader:
                 if not pair.fault and pair.source.strip() and pair.target.strip():
-                    for name, key in _keys(pair.source, pair.target):
+                    for name, key in _named(keys_of(pair.source, pair.target, normalise)):
                         self._lines[name, key].append(len(self._pairs))
                     self._pairs.append(pair)
         self._found: dict[str, dict[int, str]] = defaultdict(dict)
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: Pair, keys: Keys) -> None:
         """Look for the sides of a pair of the corpus at hand."""
-        for name, key in _keys(pair.source, pair.target):
+        for name, key in _named(keys) if self._pairs else ():
             for line in self._lines.get((name, key), ()):
                 self._found[name].setdefault(line, f"{pair.origin}:{pair.line}")
 
@@ -48,19 +49,17 @@ class Overlap:
         return findings
 
 
-def _keys(source: str, target: str) -> list[tuple[str, int]]:
-    """Names of the kinds of likeness and a 64-bit key for each; empty loose keys are left out."""
-    source, target = source.strip(), target.strip()
-    keys = [
-        ("source", hash(source)),
-        ("target", hash(target)),
-        ("pair", hash((source, target))),
+def _named(keys: Keys) -> list[tuple[str, int]]:
+    """Names of the kinds of likeness and a key for each; those of no letters are left out."""
+    named = [
+        ("source", keys.source),
+        ("target", keys.target),
+        ("pair", hash((keys.source, keys.target))),
     ]
-    left, right = loose_key(source), loose_key(target)
-    if left:
-        keys.append(("source_loose", hash(left)))
-    if right:
-        keys.append(("target_loose", hash(right)))
-    if left and right:
-        keys.append(("pair_loose", hash((left, right))))
-    return keys
+    if keys.source_loose:
+        named.append(("source_loose", keys.source_loose))
+    if keys.target_loose:
+        named.append(("target_loose", keys.target_loose))
+    if keys.source_loose and keys.target_loose:
+        named.append(("pair_loose", hash((keys.source_loose, keys.target_loose))))
+    return named

@@ -34,18 +34,13 @@ ODD_CHARACTERS: tuple[Check, ...] = (
 
 ANY_TEXT: tuple[Check, ...] = (("markup", _MARKUP.search),)
 
+TEXT_CHECKS = (*ODD_CHARACTERS, *ANY_TEXT)
+"""Every test of the text of one side."""
+
 
 def has_serial_number(text: str) -> bool:
     """Whether a line begins with a number and a mark after it, as in a list."""
     return _SERIAL.match(text) is not None
-
-
-def loose_key(text: str) -> str:
-    """`text` without case, space, digits and punctuation, for likeness."""
-    return _NOT_LETTERS.sub("", text.casefold())
-
-
-_NOT_LETTERS = re.compile(r"[\W\d_]+")
 
 
 @cache

@@ -6,23 +6,28 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+LEAST_RATIO_LENGTH = 40  # characters of the longer side, below which no proportion is far
+P = TypeVar("P")
+"""How a place is told: in words, or by a row."""
 
 _SAMPLE = 500  # texts or pairs by which the usual is settled
 _LEAST_SHARE = 0.6  # of them, for a label to be usual
 
 
-class Usual:
+class Usual(Generic[P]):
     """Settles the usual label of a side by its first texts, then tells which texts differ."""
 
     def __init__(self, label: Callable[[str], str]) -> None:
         """`label` names the script or language of a text, or gives "" where it cannot tell."""
         self._label = label
-        self._waiting: list[tuple[str, str, str]] = []
+        self._waiting: list[tuple[str, P, str]] = []
         self._is_settled = False
         self.usual = ""
         """The label of most of the first texts; empty before `settle` and where none is usual."""
 
-    def add(self, place: str, text: str) -> Iterator[tuple[str, str]]:
+    def add(self, place: P, text: str) -> Iterator[tuple[P, str]]:
         """Take a text; gives the places and texts that are known to differ by now."""
         label = self._label(text)
         if not label:
@@ -34,7 +39,7 @@ class Usual:
         elif self.usual and label != self.usual:
             yield place, text
 
-    def settle(self) -> Iterator[tuple[str, str]]:
+    def settle(self) -> Iterator[tuple[P, str]]:
         """Settle what is usual by what came so far; gives what differs from it."""
         self._is_settled = True
         counts = Counter(label for label, _, _ in self._waiting)
@@ -47,7 +52,7 @@ class Usual:
         self._waiting = []
 
 
-class UsualProportion:
+class UsualProportion(Generic[P]):
     """Settles how long targets are beside their sources, then tells which pairs are far off.
 
     Japanese has a third of the characters of English, so that no fixed bound fits all languages.
@@ -57,10 +62,10 @@ class UsualProportion:
         """Far off is `factor` times the usual proportion, with a side of `least_length` or more."""
         self._far = math.log(factor)
         self._least_length = least_length
-        self._waiting: list[tuple[str, str, str]] = []
+        self._waiting: list[tuple[P, str, str]] = []
         self._usual: float | None = None
 
-    def add(self, place: str, source: str, target: str) -> Iterator[tuple[str, str]]:
+    def add(self, place: P, source: str, target: str) -> Iterator[tuple[P, str]]:
         """Take a pair; gives the places and texts of pairs that are known to be far off by now."""
         if self._usual is None:
             self._waiting.append((place, source, target))
@@ -69,7 +74,7 @@ class UsualProportion:
         elif self._is_far(source, target, self._usual):
             yield place, f"{source} | {target}"
 
-    def settle(self) -> Iterator[tuple[str, str]]:
+    def settle(self) -> Iterator[tuple[P, str]]:
         """Settle the usual proportion by what came so far; gives what is far from it."""
         if self._waiting:
             self._usual = statistics.median(_log_ratio(s, t) for _, s, t in self._waiting)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from mt.corpus.formats.content import file_content
 from mt.corpus.formats.options import ReadingOptions
 from mt.corpus.formats.text import language_suffix, read_lines
 from mt.corpus.pair import INVALID, Pair
@@ -28,10 +29,19 @@ class AlignedText:
         return f"{self._source} + {self._target}"
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Both file names, source first."""
+        return (str(self._source), str(self._target))
+
+    @property
     def languages(self) -> tuple[str, str] | None:
         """The suffixes of the files, where they differ."""
         source, target = language_suffix(self._source), language_suffix(self._target)
         return (source, target) if source and target and source != target else None
+
+    def content(self) -> Iterator[bytes] | None:
+        """The bytes of both files and how they are read."""
+        return file_content(type(self), self._options, [self._source, self._target])
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; at the end, raises DataError with both counts if they differ."""

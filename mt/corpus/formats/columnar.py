@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mt.corpus.formats.content import described
 from mt.corpus.formats.file_reader import FileReader
 from mt.corpus.formats.json_lines import field_pair
 from mt.corpus.formats.options import ReadingOptions
@@ -56,6 +57,11 @@ class HubDataset:
         return self._spec
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The argument as it was given."""
+        return (self._spec,)
+
+    @property
     def languages(self) -> tuple[str, str] | None:
         """The two languages of a translation feature, if there is one."""
         from datasets import Translation
@@ -74,6 +80,18 @@ class HubDataset:
                 number += 1
                 record = dict(zip(names, values, strict=True))
                 yield field_pair(record, self._options, self._spec, number)
+
+    def content(self) -> Iterator[bytes]:
+        """The rows as a stream of Arrow, whichever files they come from."""
+        import pyarrow
+
+        dataset = self._load()
+        yield described(type(self), self._options, len(dataset))
+        for table in dataset.with_format("arrow").iter(batch_size=_ROWS):
+            sink = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(sink, table.schema.remove_metadata()) as writer:
+                writer.write_table(table.combine_chunks().replace_schema_metadata())
+            yield sink.getvalue().to_pybytes()
 
     def _load(self) -> Any:
         if self._dataset is None:

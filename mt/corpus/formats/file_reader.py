@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from mt.corpus.formats.content import file_content
 from mt.corpus.formats.options import ReadingOptions
 
 
@@ -20,6 +22,15 @@ class FileReader:
         return str(self._path)
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The file name."""
+        return (str(self._path),)
+
+    @property
     def languages(self) -> tuple[str, str] | None:
         """The codes of source and target that the file tells; most forms tell none."""
         return None
+
+    def content(self) -> Iterator[bytes] | None:
+        """The bytes of the file and how it is read."""
+        return file_content(type(self), self._options, [self._path])

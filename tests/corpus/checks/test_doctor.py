@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
 from mt.corpus.checks.alignment import alignment_break
 from mt.corpus.checks.doctor import examine
 from mt.corpus.checks.finding import KINDS, Report
-from mt.corpus.checks.sides import loose_key, main_script
-from mt.corpus.pair import Pair, Reader
-from mt.errors import DataError
-from mt.text.normalise import is_blank
+from mt.corpus.checks.sides import main_script
+from mt.corpus.keys import loose_text
+from mt.corpus.pair import Reader
+from mt.text.normalise import is_blank, normalise
+from tests.corpus.list_reader import ListReader
 
 Sides = list[tuple[str, str]]
-
-
-class ListReader:
-    """Pairs from a list; breaks off at the end when it is told to."""
-
-    def __init__(self, pairs: Sides, *, name: str = "c.de", error: str = "") -> None:
-        self.pairs = pairs
-        self.name = name
-        self.languages = None
-        self._error = error
-
-    def __iter__(self) -> Iterator[Pair]:
-        for number, (source, target) in enumerate(self.pairs, start=1):
-            yield Pair(source, target, self.name, number)
-        if self._error:
-            raise DataError(self._error)
 
 
 def clean(count: int, *, seed: int = 0) -> Sides:
@@ -47,7 +31,9 @@ def clean(count: int, *, seed: int = 0) -> Sides:
 
 def check(pairs: Sides, *, against: Sides | None = None, error: str = "") -> Report:
     others: list[Reader] = [] if against is None else [ListReader(against, name="test.de")]
-    return examine([ListReader(pairs, error=error)], against=others, is_blank=is_blank)
+    return examine(
+        [ListReader(pairs, error=error)], against=others, normalise=normalise, is_blank=is_blank
+    )
 
 
 def counts(report: Report) -> dict[str, int]:
@@ -120,13 +106,17 @@ def test_text_in_another_language_is_found_and_sides_in_the_wrong_order() -> Non
     pairs = [(f"{GERMAN} {i}", f"{ENGLISH} {i}") for i in range(600)]
     pairs[550] = (pairs[550][0], FRENCH)
     pairs[20] = (ENGLISH, pairs[20][1])
-    report = examine([ListReader(pairs)], is_blank=is_blank, languages=("de", "en"))
+    report = examine(
+        [ListReader(pairs)], normalise=normalise, is_blank=is_blank, languages=("de", "en")
+    )
     found = {finding.id: finding for finding in report.findings}
     assert found["language_target"].count == found["language_source"].count == 1
     assert found["language_target"].examples[0].place == "c.de:551"
     assert found["language_source"].examples[0].place == "c.de:21"
     assert "unexpected_language" not in found
-    turned = examine([ListReader(pairs)], is_blank=is_blank, languages=("en", "de"))
+    turned = examine(
+        [ListReader(pairs)], normalise=normalise, is_blank=is_blank, languages=("en", "de")
+    )
     (finding,) = [f for f in turned.findings if f.id == "unexpected_language"]
     assert [example.text for example in finding.examples] == [
         "most is de, not en",
@@ -197,7 +187,7 @@ def test_every_finding_has_its_kind_and_an_order_by_gravity() -> None:
 
 
 def test_keys_and_scripts() -> None:
-    assert loose_key("Ja, 12 Bücher!") == loose_key("JA bücher 3") == "jabücher"
+    assert loose_text("Ja, 12 Bücher!") == loose_text("JA bücher 3") == "jabücher"
     assert main_script("Haus am See") == "LATIN"
     assert main_script("昨日は古い橋") == "CJK"
     assert main_script("12 € ok") == ""
