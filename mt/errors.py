@@ -24,7 +24,9 @@ class MtError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message}. {self.hint}" if self.hint else self.message
+        """Message and hint on one line, whatever a library or a file name put into them."""
+        text = f"{self.message}. {self.hint}" if self.hint else self.message
+        return " ".join(text.split())
 
 
 class DataError(MtError):

@@ -58,6 +58,9 @@ class Cleaner:
         self._num_read: Counter[int] = Counter()
         self._dropped: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._held_out: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)
+        self._compares_loosely = any(
+            name == "near_duplicate" or name.endswith("_loose") for name in config.drop
+        )
         self._text_checks = [check for check in TEXT_CHECKS if check[0] in config.drop]
         self._proportion = UsualProportion[int](
             factor=config.max_ratio, least_length=LEAST_RATIO_LENGTH
@@ -184,7 +187,8 @@ class Cleaner:
 
     def _note(self, pair: Pair, row: int) -> None:
         """Gather of the pair of a new row what is compared with other pairs."""
-        self.keys.append(keys_of(pair.source, pair.target, self._rules.normalise))
+        normalise, loose = self._rules.normalise, self._compares_loosely
+        self.keys.append(keys_of(pair.source, pair.target, normalise, loose=loose))
         self._reasons.append(_KEPT)
         if "ratio" in self._config.drop:
             for far in self._proportion.add(row, pair.source, pair.target):

@@ -41,11 +41,18 @@ def loose_text(text: str) -> str:
     return _NOT_LETTERS.sub("", text.casefold())
 
 
-def keys_of(source: str, target: str, normalise: Callable[[str], str]) -> Keys:
-    """The keys of a pair; texts that are the same to the model have the same exact key."""
+def keys_of(
+    source: str, target: str, normalise: Callable[[str], str], *, loose: bool = True
+) -> Keys:
+    """The keys of a pair; texts that are the same to the model have the same exact key.
+
+    Where nobody asks for them, the loose ones are 0.
+    """
     source, target = normalise(source), normalise(target)
-    loose = loose_text(source), loose_text(target)
-    left, right = (key_of(text) if text else 0 for text in loose)
+    if not loose:
+        return Keys(key_of(source), key_of(target), 0, 0)
+    texts = loose_text(source), loose_text(target)
+    left, right = (key_of(text) if text else 0 for text in texts)
     return Keys(key_of(source), key_of(target), left, right)
 
 

@@ -393,12 +393,15 @@ def test_form_that_is_not_supported_is_called_so(
     assert not (tmp_path / "m").exists()
 
 
-def test_utf_16_text_is_refused_with_its_line(toy: Toy, tmp_path: Path) -> None:
-    """D18: the same under a name that promises plain text."""
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_form_under_a_name_that_promises_plain_text_is_called_by_its_name(
+    encoding: str, toy: Toy, tmp_path: Path
+) -> None:
+    """D18: better than training on its tags."""
     path = tmp_path / "memory.src"
-    path.write_bytes(_TMX.encode("utf-16"))
+    path.write_bytes(_TMX.encode(encoding))
     run = run_here("train", path, toy.train.target, "-o", tmp_path / "m", *UNTRAINED)
-    assert f"{path}:1: " in run.check_refusal()
+    assert f"{path} is TMX, not plain text. Name it .tmx" in run.check_refusal()
 
 
 # D12: no network, no home

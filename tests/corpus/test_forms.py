@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -350,6 +351,7 @@ def test_json_lines_flat_nested_and_by_key(write: Write) -> None:
         ('{"de": ["x"], "en": "y"}', "m.jsonl:2: a side is no text, but list"),
         ('{"de": true, "en": "y"}', "m.jsonl:2: a side is no text, but bool"),
         ('{"a": "x", "b": "y", "c": "z"}', "m.jsonl:2: cannot tell the columns"),
+        ('{"de": "\\u00"}', "m.jsonl:2: not JSON"),
     ],
 )
 def test_json_lines_faults_are_named(write: Write, line: str, message: str) -> None:
@@ -360,6 +362,11 @@ def test_json_lines_faults_are_named(write: Write, line: str, message: str) -> N
 def test_json_lines_without_a_side_are_counted(write: Write) -> None:
     path = write("m.jsonl", '{"de": null, "en": "b"}\n{"de": "a"}\n{"en": "b"}\n')
     assert faults(read(path, "de>en")) == ["no source", "no target", "no source"]
+
+
+def test_half_a_surrogate_pair_in_json_is_a_mark_of_broken_text(write: Write) -> None:
+    path = write("m.jsonl", '{"de": "\\ud800x", "en": "\\ud83d\\ude00 \\udfff"}\n')
+    assert pairs(read(path, "de>en")) == [("\ufffdx", "\U0001f600 \ufffd")]
 
 
 def test_parquet_by_language_and_as_translations(write: Write, tmp_path: Path) -> None:
@@ -404,31 +411,163 @@ def test_a_dataset_that_is_not_there_is_one_clear_line(
         open_corpora(["hf:"])
 
 
+def test_an_element_with_a_colon_and_no_namespace_is_refused(write: Write) -> None:
+    unit = '<trans-unit id="1"><source>a</source><target>b</target></trans-unit>'
+    head = 'version="1.2"><file source-language="de" target-language="en">'
+    with pytest.raises(DataError, match=r"m\.xlf:1: not well-formed XML: Namespace prefix bo"):
+        read(write("m.xlf", f"<xliff {head}<bo:dy>{unit}</bo:dy></file></xliff>"))
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"), [("0041", "A"), ("D800", "\ufffd"), ("zz", "\ufffd")]
+)
+def test_xliff_2_spells_characters_that_xml_cannot_hold(
+    code: str, expected: str, write: Write
+) -> None:
+    body = (
+        '<xliff version="2.0" srcLang="de" trgLang="en"><file id="1"><unit id="1"><segment>'
+        f'<source>x<cp hex="{code}"/>y</source><target>z</target></segment></unit></file></xliff>'
+    )
+    assert pairs(read(write("m.xlf", body))) == [(f"x{expected}y", "z")]
+
+
 # All forms
 
 
-@settings(max_examples=40, deadline=None)
+def _numbered() -> dict[str, bytes]:
+    """A good file of each form, its pairs numbered: `quelle 3` and `ziel 3`."""
+    sides = [(f"quelle {i}", f"ziel {i}") for i in range(6)]
+    units = [tuv("de", s) + tuv("en", t) for s, t in sides]
+    xliff = "".join(
+        f'<trans-unit id="{i}"><source>{s}</source><target>{t}</target></trans-unit>'
+        for i, (s, t) in enumerate(sides)
+    )
+    head = 'version="1.2"><file source-language="de" target-language="en"><body>'
+    return {
+        "m.tsv": "".join(f"{s}\t{t}\n" for s, t in sides).encode(),
+        "m.csv": "".join(f'{s},"{t}"\n' for s, t in sides).encode(),
+        "m.jsonl": "".join(json.dumps({"de": s, "en": t}) + "\n" for s, t in sides).encode(),
+        "m.tmx": tmx(*units).encode(),
+        "m.xliff": f"<xliff {head}{xliff}</body></file></xliff>".encode(),
+        "m.po": "".join(f'msgid "{s}"\nmsgstr "{t}"\n\n' for s, t in sides).encode(),
+        "m.de": "".join(f"{s}\n" for s, _ in sides).encode(),
+        "m.en": "".join(f"{t}\n" for _, t in sides).encode(),
+    }
+
+
+GOOD = _numbered()
+INSERTED = st.binary(max_size=3) | st.sampled_from(
+    [b"\n", b"\r", b"\t", b'"', b"\0", b"<", b"\xff"]
+)
+
+
+def read_bytes(
+    folder: Path, name: str, data: bytes, *, keep_invalid: bool
+) -> tuple[list[tuple[str, str]], str]:
+    """The good pairs of a file, and the error at which it ended; aligned text has a good side."""
+    path = folder / name
+    path.write_bytes(data)
+    paths = [str(path)]
+    if name.startswith("m.de"):
+        (folder / "m.en").write_bytes(GOOD["m.en"])
+        paths.append(str(folder / "m.en"))
+    options = ReadingOptions(languages=("de", "en"), keep_invalid=keep_invalid)
+    found: list[tuple[str, str]] = []
+    try:
+        for reader in open_corpora(paths, options).readers:
+            found += [(p.source, p.target) for p in reader if not p.fault]
+    except DataError as error:
+        return found, str(error)
+    return found, ""
+
+
+def assert_one_line_that_names(name: str, error: str) -> None:
+    assert not error or name in error
+    assert "\n" not in error
+
+
+@settings(max_examples=150, deadline=None)
 @given(
     data=st.binary(max_size=60)
     | st.text(st.sampled_from('<>/"{}[]:,tmxuvseg\n\t\\ \x00é'), max_size=60).map(str.encode),
-    name=st.sampled_from(
-        ["m.tsv", "m.csv", "m.jsonl", "m.tmx", "m.xliff", "m.po", "m.parquet", "m.tsv.gz"]
-    ),
+    name=st.sampled_from([*GOOD, "m.parquet", "m.tsv.gz", "m.de.xz"]),
+    keep_invalid=st.booleans(),
 )
 def test_any_bytes_end_in_pairs_or_in_one_error_that_names_the_file(
-    data: bytes, name: str, tmp_path_factory: pytest.TempPathFactory
+    data: bytes, name: str, *, keep_invalid: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    path = tmp_path_factory.mktemp("any") / name
-    path.write_bytes(data)
-    try:
-        for source, target, _ in read(str(path), "de>en"):
-            assert not {"\n", "\r", "\t"} & set(source + target)
-    except DataError as error:
-        place = str(error)
+    folder = tmp_path_factory.getbasetemp()
+    if name == "m.en":
+        name = "m.de"
+    found, error = read_bytes(folder, name, data, keep_invalid=keep_invalid)
+    assert_one_line_that_names(name, error)
+    for source, target in found:
+        if not name.startswith("m.de"):  # there a CR inside a line is text
+            assert not {"\r", "\t"} & set(source + target)
+        assert "\n" not in source + target
+        (source + target).encode("utf-8")
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    name=st.sampled_from([name for name in GOOD if name != "m.en"]),
+    start=st.floats(0, 1),
+    num_deleted=st.integers(0, 4),
+    inserted=INSERTED,
+    keep_invalid=st.booleans(),
+)
+def test_a_damaged_file_ends_in_an_error_or_shifts_no_pair(
+    name: str,
+    start: float,
+    num_deleted: int,
+    inserted: bytes,
+    *,
+    keep_invalid: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    good = GOOD[name]
+    place = int(start * len(good))
+    data = good[:place] + inserted + good[place + num_deleted :]
+    folder = tmp_path_factory.getbasetemp()
+    found, error = read_bytes(folder, name, data, keep_invalid=keep_invalid)
+    if error:
+        assert_one_line_that_names(name, error)
+        return
+    numbers = [tuple(re.findall(r"\d$", side) for side in pair) for pair in found]
+    shifted = [pair for pair in numbers if all(pair) and pair[0] != pair[1]]
+    assert len(shifted) <= 1, found  # the one that the damage hit
+
+
+@pytest.mark.parametrize("name", [name for name in GOOD if name != "m.en"])
+def test_the_good_files_are_read_whole(name: str, tmp_path: Path) -> None:
+    found, error = read_bytes(tmp_path, name, GOOD[name], keep_invalid=False)
+    assert (found, error) == ([(f"quelle {i}", f"ziel {i}") for i in range(6)], "")
+
+
+@pytest.mark.parametrize("name", ["m.tsv", "m.csv", "m.jsonl", "m.de"])
+def test_a_side_that_is_not_utf_8_is_a_fault_of_its_pair_where_that_is_wished(
+    name: str, tmp_path: Path
+) -> None:
+    data = GOOD[name].replace(b"quelle 2", b"quelle\xff 2")
+    found, error = read_bytes(tmp_path, name, data, keep_invalid=True)
+    assert (found, error) == ([(f"quelle {i}", f"ziel {i}") for i in range(6) if i != 2], "")
+    found, error = read_bytes(tmp_path, name, data, keep_invalid=False)
+    assert ":3: byte 0xff" in error
+
+
+@pytest.mark.parametrize("name", ["m.tsv", "m.csv", "m.jsonl", "m.de"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_if_it_says_so_and_else_refused(
+    name: str, encoding: str, tmp_path: Path
+) -> None:
+    data = GOOD[name].decode().encode(encoding)
+    found, error = read_bytes(tmp_path, name, data, keep_invalid=False)
+    if encoding == "utf-16":
+        assert (found, error) == ([(f"quelle {i}", f"ziel {i}") for i in range(6)], "")
+        _, error = read_bytes(tmp_path, name, data[:-1], keep_invalid=False)
+        assert "broken" in error
     else:
-        place = name
-    assert name in place
-    assert "\n" not in place
+        assert "UTF-16 without a byte order mark" in error
 
 
 @given(st.text(st.sampled_from("ab \r\n\t"), max_size=12))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 
 from mt.corpus.formats.file_reader import FileReader
@@ -13,9 +14,11 @@ from mt.corpus.formats.options import (
     numbered_columns,
     on_one_line,
 )
-from mt.corpus.formats.text import read_lines
+from mt.corpus.formats.text import read_escaped_lines, read_lines
 from mt.corpus.pair import INVALID, Pair
 from mt.errors import DataError
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 class TabSeparated(FileReader):
@@ -89,8 +92,12 @@ class CommaSeparated(FileReader):
         """Read the pairs; raises DataError where quotes or columns are broken."""
         options = self._options
         origin = str(self._path)
-        lines = (f"{line}\n" for line in read_lines(self._path, hint=options.hint))
-        rows = csv.reader(lines, strict=True)
+        lines: Iterator[str | None] = (
+            read_escaped_lines(self._path)  # the row has the fault, of however many lines
+            if options.keep_invalid
+            else read_lines(self._path, hint=options.hint)
+        )
+        rows = csv.reader((f"{line}\n" for line in lines), strict=True)
         places = numbered_columns(options)
         width = None
         is_first = True
@@ -107,6 +114,9 @@ class CommaSeparated(FileReader):
                             continue
                         if len(row) != 2 or options.columns is not None:
                             raise no_such_columns(f"{origin}:{line}", row, options)
+                if any(map(_ESCAPED.search, row)):
+                    yield Pair("", "", origin, line, INVALID)
+                    continue
                 yield _pair(row or None, places or (0, 1), width, origin, line)
         except csv.Error as error:
             raise DataError(

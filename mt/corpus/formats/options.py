@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,8 +24,16 @@ class ReadingOptions:
     """What to do about text that is not UTF-8."""
 
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
 def on_one_line(text: str) -> str:
-    """`text` with its line ends and tabs, and white space around them, as single spaces."""
+    """`text` with its line ends and tabs, and white space around them, as single spaces.
+
+    Halves of surrogate pairs, which JSON can write and UTF-8 cannot, become U+FFFD.
+    """
+    if not text.isascii():
+        text = _SURROGATES.sub("\ufffd", text)
     if "\n" in text or "\r" in text or "\t" in text:
         return " ".join(part.strip() for part in _pieces(text) if part.strip())
     return text

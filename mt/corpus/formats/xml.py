@@ -70,7 +70,7 @@ def _forget(element: Element) -> None:
 
 def local_name(element: Element) -> str:
     """The name of an element without its namespace; empty for comments and the like."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def children(element: Element, name: str) -> list[Element]:
@@ -89,9 +89,18 @@ def text_of(element: Element, *, codes: frozenset[str]) -> str:
 def _parts(element: Element, codes: frozenset[str]) -> Iterator[str]:
     name = local_name(element)
     if name == "cp":  # XLIFF 2: a character that XML cannot hold
-        yield chr(int(element.get("hex", "20"), 16))
+        yield _character(element.get("hex", ""))
     elif name and name not in codes:
         yield element.text or ""
         for child in element:
             yield from _parts(child, codes)
             yield child.tail or ""
+
+
+def _character(code: str) -> str:
+    """The character of a hexadecimal code; U+FFFD where there is none."""
+    try:
+        character = chr(int(code, 16))
+    except (ValueError, OverflowError):
+        return "\ufffd"
+    return "\ufffd" if "\ud800" <= character <= "\udfff" else character

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mt.corpus.checks.alignment import alignment_break
 from mt.corpus.checks.doctor import examine
@@ -191,3 +193,12 @@ def test_keys_and_scripts() -> None:
     assert main_script("Haus am See") == "LATIN"
     assert main_script("昨日は古い橋") == "CJK"
     assert main_script("12 € ok") == ""
+
+
+@given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=30)), max_size=8))
+def test_any_text_is_examined(pairs: Sides) -> None:
+    report = check(pairs, against=pairs[::2])
+    assert report.num_pairs == len(pairs)
+    for finding in report.findings:
+        assert 1 <= len(finding.examples) <= min(finding.count, 3)
+        assert all(example.text.isprintable() for example in finding.examples)
