@@ -39,6 +39,11 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
+def training_console(max_epochs: float | None) -> TrainingConsole:
+    """A console for training on standard error."""
+    return TrainingConsole(stderr_console(), max_epochs=max_epochs)
+
+
 class TrainingConsole:
     """Listens to training and shows it."""
 

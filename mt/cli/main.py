@@ -86,7 +86,14 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         # Whatever the locale says: we write UTF-8, and a message never dies of its own text.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    sys.exit(_status(arguments))
+    status = _status(arguments)
+    if os.environ.get("WORLD_SIZE", "1") != "1":
+        # Threads of the connections between ranks abort now and then as a process winds up
+        # (pytorch/pytorch#190489 tells of it), and a rank that aborts ends the others.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _status(arguments: list[str] | None) -> int:

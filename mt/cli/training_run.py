@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from mt.cli.console import TrainingConsole, stderr_console
+from mt.cli.console import training_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
+from mt.cli.new_folder import new_model_folder
 from mt.cli.records import CardWriter, MetricsFile
 from mt.cli.signals import StopSignal
-from mt.config import Config, Precision
+from mt.config import Precision
 from mt.config_file import Values
 from mt.corpus.formats.text import read_text_lines
 from mt.corpus.store import TokenStore
-from mt.errors import ConfigError, ModelFolderError
+from mt.errors import ModelFolderError
 from mt.evaluate.scores import corpus_scores, tokenizer_for
-from mt.events import Listener, Notice, to_all
+from mt.events import Listener, Notice, ignore, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
-from mt.model.encoder_decoder import EncoderDecoder
 from mt.presets import preset
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
 from mt.train.checkpoint import Progress, list_checkpoints
+from mt.train.distributed import Ranks, joined_ranks
 from mt.train.prepared import Prepared
 from mt.train.tokenising import num_cores
 from mt.train.trainer import Trainer, TrainingData
@@ -34,6 +34,7 @@ from mt.translate import model_folder
 from mt.translate.translator import Translator
 
 _NUM_SAMPLES = 2  # translations shown at each validation
+_SEEDS_APART = 1_000_003  # between the random generators of two ranks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,72 +46,77 @@ class Machine:
     threads: int | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a run happens: its folder, its machine, and this process among those that share it."""
+
+    folder: Path
+    machine: Machine
+    ranks: Ranks
+
+    @property
+    def device(self) -> torch.device:
+        """The device of this rank; raises ConfigError when it is not there."""
+        return choose_device(self.machine.device, self.ranks.local_rank)
+
+
 def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -> int:
-    """Train a new model into `folder`; returns the exit status."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(
-            f"{folder} exists already and is not empty",
-            hint=f"Choose another -o, or go on with that run: --resume {folder}",
-        )
-    device = choose_device(machine.device)
-    set_threads(machine.threads)
-    inputs, values = open_inputs(arguments)
-    max_epochs = preset("tiny").with_values(values).training.max_epochs
-    was_there = folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with TrainingConsole(stderr_console(), max_epochs=max_epochs) as listener:
-            config, tokenizers = fill_folder(
-                folder,
-                inputs,
-                arguments,
-                values,
-                num_processes=machine.threads or num_cores(),
-                listener=listener,
-            )
-            return _run(folder, config, tokenizers, device, machine, listener, resumed=False)
-    except BaseException:
-        # Nothing trained yet: leave no half-made folder behind.
-        weights = folder / model_folder.WEIGHTS
-        if not weights.exists() and not list_checkpoints(folder / model_folder.TRAINING):
-            if was_there:
-                for path in folder.iterdir():
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-            else:
-                shutil.rmtree(folder, ignore_errors=True)
-        raise
+    """Train a new model into `folder`; returns the exit status.
+
+    Of several ranks the first prepares the folder, and the others read it.
+    """
+    ranks = Ranks.of_environment()
+    place = Place(folder=folder, machine=machine, ranks=ranks)
+    with joined_ranks(ranks):
+        if not ranks.is_first:
+            return _train(place, ignore) if ranks.of_first(False) else 1
+        is_ready = False
+        try:
+            draft = preset(arguments.preset_name or "tiny").with_values(arguments.overrides)
+            max_epochs = draft.training.max_epochs
+            with new_model_folder(folder), training_console(max_epochs) as console:
+                _ = place.device  # what is not there is refused before any file is read
+                inputs, values = open_inputs(arguments)
+                processes = machine.threads or num_cores()
+                fill_folder(
+                    folder, inputs, arguments, values, num_processes=processes, listener=console
+                )
+                is_ready = ranks.of_first(True)
+                return _train(place, console)
+        finally:
+            if not is_ready:
+                ranks.of_first(False)
 
 
 def resume_training(folder: Path, budget: Values, machine: Machine) -> int:
     """Go on with the run in `folder`; returns the exit status."""
-    config = model_folder.read_config(folder)
-    training = folder / model_folder.TRAINING
-    if not list_checkpoints(training):
+    config = model_folder.read_config(folder).with_values(budget)
+    if not list_checkpoints(folder / model_folder.TRAINING):
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
-    config = config.with_values(budget)
-    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
-    device = choose_device(machine.device)
-    set_threads(machine.threads)
-    with TrainingConsole(stderr_console(), max_epochs=config.training.max_epochs) as listener:
-        return _run(folder, config, tokenizers, device, machine, listener, resumed=True)
+    place = Place(folder=folder, machine=machine, ranks=Ranks.of_environment())
+    with joined_ranks(place.ranks):
+        if not place.ranks.is_first:
+            return _train(place, ignore, budget=budget)
+        with training_console(config.training.max_epochs) as console:
+            return _train(place, console, budget=budget)
 
 
-def _run(
-    folder: Path,
-    config: Config,
-    tokenizers: TokenizerPair,
-    device: torch.device,
-    machine: Machine,
-    console: Listener,
-    *,
-    resumed: bool,
-) -> int:
-    """Train what the folder holds; returns 0, or 128 + the signal that ended it."""
+def _train(place: Place, console: Listener, *, budget: Values | None = None) -> int:
+    """Train what the folder holds; returns 0, or 128 + the signal that ended it.
+
+    With a `budget` an earlier run goes on.
+    """
+    folder, ranks = place.folder, place.ranks
     training = folder / model_folder.TRAINING
+    config = model_folder.read_config(folder).with_values(budget or {})
+    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
     prepared = Prepared.load(training)
+    set_threads(place.machine.threads)
     stop = StopSignal()
     torch.manual_seed(config.training.seed)
     model = model_folder.build_model(config, tokenizers)
+    if not ranks.is_first:  # the same weights, but other dropout
+        torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
     listeners: list[Listener] = [console]
 
     def keep_best(progress: Progress) -> None:
@@ -124,50 +130,55 @@ def _run(
             dev=TokenStore(training / preparation.DEV_TOKENS),
             weights=config.corpus.weights,
         ),
-        device=device,
-        dtype=choose_training_dtype(machine.precision, device),
+        device=place.device,
+        dtype=choose_training_dtype(place.machine.precision, place.device),
         folder=training,
         validator=make_validator(
-            folder, config, model, tokenizers, origins=prepared.dev, listener=console
+            folder, Translator(model, tokenizers, config), prepared.dev, ranks, listener=console
         ),
         keep_best=keep_best,
         listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,
+        ranks=ranks,
     )
-    card = CardWriter(folder, config, prepared.corpus)
-    if resumed:
+    if budget is not None:
         trainer.resume()
-        model_folder.write_config(folder, config)  # with the new budget
         reason = trainer.reason_to_end()
+        if ranks.is_first:
+            model_folder.write_config(folder, config)
         if reason is not None:
             console(Notice(text=f"nothing left to do: {reason}"))
+            ranks.meet()
             return 0
-    listeners += [
-        MetricsFile(folder / model_folder.METRICS, resumed_update=trainer.progress.update),
-        card,
-    ]
+    if ranks.is_first:
+        update = trainer.progress.update
+        listeners += [
+            MetricsFile(folder / model_folder.METRICS, resumed_update=update),
+            CardWriter(folder, config, prepared.corpus),
+        ]
     stop.install()
     trainer.run()
-    if stop.received is not None:
+    received = max(ranks.gathered(stop.received or 0))
+    ranks.meet()
+    if received:
         console(Notice(text=f"interrupted and saved; go on with: mt train --resume {folder}"))
-        return 128 + stop.received
+        return 128 + received
     console(Notice(text=f"the model is in {folder}"))
     return 0
 
 
 def make_validator(
     folder: Path,
-    config: Config,
-    model: EncoderDecoder,
-    tokenizers: TokenizerPair,
-    *,
+    translator: Translator,
     origins: Sequence[tuple[str, int]],
+    ranks: Ranks,
+    *,
     listener: Listener,
 ) -> Validator:
     """Translate the validation set as `mt translate` does and score it as `mt eval` does.
 
     `origins` are the names and numbers of pairs of the corpora in it: where there are several, each
-    is scored by itself too.
+    is scored by itself too. Each rank translates its share, and all have the scores.
     """
     sources = read_text_lines(folder / "dev.source")
     references = read_text_lines(folder / "dev.target")
@@ -176,13 +187,13 @@ def make_validator(
             f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
             f"{len(references)}"
         )
-    translator = Translator(model, tokenizers, config)
-    tokenize = tokenizer_for(config.target_language)
+    tokenize = tokenizer_for(translator.config.target_language)
     if tokenize.warning:
         listener(Notice(text=tokenize.warning, is_warning=True))
 
     def validate() -> TranslationScores:
-        texts = [each.text for each in translator.translate(sources)]
+        mine = [each.text for each in translator.translate(ranks.share(sources))]
+        texts = ranks.joined(mine)
         scores = corpus_scores(texts, [references], tokenize=tokenize.name)
         step = max(len(sources) // _NUM_SAMPLES, 1)
         return TranslationScores(

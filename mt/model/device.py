@@ -12,8 +12,10 @@ from mt.errors import ConfigError
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
 
-def choose_device(name: str) -> torch.device:
+def choose_device(name: str, number: int = 0) -> torch.device:
     """The device of that name; "auto" takes CUDA, then MPS, then the CPU.
+
+    Of several GPUs it is the one of that `number`, which is made the current one.
 
     Raises ConfigError when the device asked for is not there.
     """
@@ -23,13 +25,21 @@ def choose_device(name: str) -> torch.device:
         "cpu": True,
     }
     if name == "auto":
-        return torch.device(next(kind for kind, is_there in there.items() if is_there))
+        name = next(kind for kind, is_there in there.items() if is_there)
     if not there[name]:
         raise ConfigError(
             f"--device {name}: this machine or this build of torch has no {name} device",
             hint="Use --device cpu, or install a torch build for your device",
         )
-    return torch.device(name)
+    if name != "cuda":
+        return torch.device(name)
+    if number >= torch.cuda.device_count():
+        raise ConfigError(
+            f"this process is to use GPU {number}, but there are {torch.cuda.device_count()}",
+            hint="Start no more processes than there are GPUs: torchrun --nproc-per-node",
+        )
+    torch.cuda.set_device(number)
+    return torch.device("cuda", number)
 
 
 def has_fast_bfloat16(device: torch.device) -> bool:

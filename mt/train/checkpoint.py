@@ -11,6 +11,7 @@ import dataclasses
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,23 @@ class Parts:
     tracker: BestTracker
 
 
-def save_checkpoint(folder: Path, parts: Parts) -> Path:
-    """Write the state under `folder` and drop older states; returns where it stands."""
+def random_states(device: torch.device) -> dict[str, Tensor]:
+    """The states of the random generators of this process."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def save_checkpoint(
+    folder: Path, parts: Parts, random: Sequence[dict[str, Tensor]] | None = None
+) -> Path:
+    """Write the state under `folder` and drop older states; returns where it stands.
+
+    `random` are the random states of all ranks; this process alone without it.
+    """
+    if random is None:
+        random = [random_states(torch.device("cpu"))]
     path = folder / f"checkpoint-{parts.progress.update}"
     record = {
         "format_version": FORMAT_VERSION,
@@ -68,7 +84,7 @@ def save_checkpoint(folder: Path, parts: Parts) -> Path:
         "tracker": dataclasses.asdict(parts.tracker),
     }
     with new_folder(path) as temporary:
-        save_file(_tensors(parts), temporary / "state.safetensors")
+        save_file(_tensors(parts, random), temporary / "state.safetensors")
         (temporary / "progress.json").write_text(json.dumps(record, indent=1), "utf-8")
     for other in list_checkpoints(folder):
         if other != path:
@@ -82,8 +98,8 @@ def list_checkpoints(folder: Path) -> list[Path]:
     return sorted(found, key=lambda p: int(p.name.rpartition("-")[2]))
 
 
-def load_checkpoint(folder: Path, parts: Parts) -> None:
-    """Put the newest state under `folder` into `parts`.
+def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
+    """Put the newest state under `folder` into `parts`, with the random states of a rank.
 
     Raises ModelFolderError when there is none, or it is damaged or newer than this mt.
     """
@@ -100,27 +116,27 @@ def load_checkpoint(folder: Path, parts: Parts) -> None:
                 f"{path} has format version {version}, this mt knows {FORMAT_VERSION}",
                 hint="Resume with a newer mt",
             )
-        _restore(parts, tensors, record)
+        _restore(parts, tensors, record, rank)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise ModelFolderError(f"{path} is damaged ({type(error).__name__})") from error
 
 
-def _tensors(parts: Parts) -> dict[str, Tensor]:
+def _tensors(parts: Parts, random: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     tensors = {f"model.{name}": p.detach() for name, p in parts.model.named_parameters()}
     for i, tensor in enumerate(parts.average.tensors()):
         tensors[f"average.{i}"] = tensor
     for i, state in parts.optimizer.state_dict()["state"].items():
         for key, tensor in state.items():
             tensors[f"optimizer.{i}.{key}"] = tensor
-    tensors["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    for rank, states in enumerate(random):
+        for kind, state in states.items():
+            tensors[f"random.{kind}.{rank}"] = state
     # A file holds each tensor on its own, on no device.
     return {name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()}
 
 
 @torch.no_grad()
-def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any]) -> None:
+def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any], rank: int) -> None:
     for name, parameter in parts.model.named_parameters():
         parameter.copy_(tensors[f"model.{name}"])
     for i, tensor in enumerate(parts.average.tensors()):
@@ -136,6 +152,8 @@ def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any]) -
         setattr(parts.progress, key, value)
     for key in ("best", "best_update", "num_without_improvement"):
         setattr(parts.tracker, key, record["tracker"][key])
-    torch.set_rng_state(tensors["random.cpu"])
-    if torch.cuda.is_available() and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
+    # A rank that was not there before goes on with the generator that it began with.
+    if f"random.cpu.{rank}" in tensors:
+        torch.set_rng_state(tensors[f"random.cpu.{rank}"])
+    if torch.cuda.is_available() and f"random.cuda.{rank}" in tensors:
+        torch.cuda.set_rng_state(tensors[f"random.cuda.{rank}"])

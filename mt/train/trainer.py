@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mt.config import TrainingConfig
@@ -26,8 +28,15 @@ from mt.events import (
 from mt.model.encoder_decoder import EncoderDecoder, count_parameters
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch, make_batch
-from mt.train.checkpoint import Parts, Progress, load_checkpoint, save_checkpoint
-from mt.train.loss import projected_cross_entropy
+from mt.train.checkpoint import (
+    Parts,
+    Progress,
+    load_checkpoint,
+    random_states,
+    save_checkpoint,
+)
+from mt.train.distributed import Ranks
+from mt.train.objective import Objective
 from mt.train.optimizer import make_optimizer
 from mt.train.schedule import inverse_square_root
 from mt.train.validation import BestTracker, Validator, validation_loss
@@ -64,11 +73,14 @@ class Trainer:
     """Called when the model holds the best weights so far, to keep them."""
     listener: Listener
     should_stop: Callable[[], bool] = lambda: False
-    """Asked after each update; True ends the run with everything saved."""
+    """Asked after each update; True ends the run, on all ranks, with everything saved."""
     progress: Progress = field(default_factory=Progress)
+    ranks: Ranks = field(default_factory=Ranks)
 
     def __post_init__(self) -> None:
         self.model.to(self.device)
+        objective = Objective(self.model, smoothing=self.config.label_smoothing, dtype=self.dtype)
+        self._objective = self.ranks.parallel(objective)
         self.sampler = BatchSampler(
             self.data.train.source_lengths + 1,
             self.data.train.target_lengths + 1,
@@ -89,11 +101,12 @@ class Trainer:
         self._started = time.monotonic()
         self._seconds_before = 0.0
         self._num_nonfinite = 0
+        self._is_stopped = False
         self._batches_in_epoch = len(self.sampler.epoch(0))
 
     def resume(self) -> None:
         """Go on from the newest checkpoint in the folder."""
-        load_checkpoint(self.folder, self.parts)
+        load_checkpoint(self.folder, self.parts, rank=self.ranks.rank)
         self._seconds_before = self.progress.seconds
         self._started = time.monotonic()
 
@@ -105,14 +118,15 @@ class Trainer:
         interval = self.validation_interval
         self._report_start()
         micro_batches = self._micro_batches()
+        self._agree(0.0)
         while (reason := self.reason_to_end()) is None:
             self._update([next(micro_batches) for _ in range(self.config.accumulate)])
             if self.progress.update % interval == 0:
                 self._validate()
-                save_checkpoint(self.folder, self.parts)
-        if self.progress.validated_update != self.progress.update and not self.should_stop():
+                self._save()
+        if self.progress.validated_update != self.progress.update and not self._is_stopped:
             self._validate()
-        save_checkpoint(self.folder, self.parts)
+        self._save()
         training = self.progress.seconds - self.progress.validation_seconds
         self.listener(
             TrainingEnded(
@@ -133,7 +147,7 @@ class Trainer:
 
     @property
     def _updates_per_epoch(self) -> int:
-        return math.ceil(self._batches_in_epoch / self.config.accumulate)
+        return math.ceil(self._batches_in_epoch / (self.config.accumulate * self.ranks.size))
 
     @property
     def _epochs(self) -> float:
@@ -146,26 +160,34 @@ class Trainer:
     def reason_to_end(self) -> str | None:
         """Why the run is over, in words, or None while it is not."""
         config, progress = self.config, self.progress
-        if self.should_stop():
+        if self._is_stopped:
             return "interrupted"
         if config.max_updates is not None and progress.update >= config.max_updates:
             return f"{config.max_updates} updates are done"
         if config.max_epochs is not None and self._epochs >= config.max_epochs:
             return f"{config.max_epochs:g} epochs are done"
-        if config.max_minutes is not None and self._clock() >= 60 * config.max_minutes:
+        if config.max_minutes is not None and progress.seconds >= 60 * config.max_minutes:
             return f"{config.max_minutes:g} minutes are over"
         if self.parts.tracker.is_exhausted:
             return f"no better {config.metric} in {config.patience} validations"
         return None
 
     def _micro_batches(self) -> Iterator[Batch]:
-        """Batches without end, from where the run stands; marks the place as they are taken."""
+        """Batches of this rank without end, from where the run stands; marks the place.
+
+        The ranks take turns in one stream that runs on over the ends of epochs, so that each has
+        as many batches as the others.
+        """
+        group: list[NDArray[np.int64]] = []
         while True:
             batches = self.sampler.epoch(self.progress.epoch)
             self._batches_in_epoch = len(batches)
             for indices in batches[self.progress.batch :]:
                 self.progress.batch += 1
-                yield self._make_batch(self.data.train, indices.tolist())
+                group.append(indices)
+                if len(group) == self.ranks.size:
+                    yield self._make_batch(self.data.train, group[self.ranks.rank].tolist())
+                    group = []
             self.progress.epoch += 1
             self.progress.batch = 0
 
@@ -175,14 +197,16 @@ class Trainer:
     def _update(self, batches: Sequence[Batch]) -> None:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
         self.model.train()
-        num_tokens = sum(batch.num_target_tokens for batch in batches)
+        mine = sum(batch.num_target_tokens for batch in batches)
+        num_tokens = round(self.ranks.summed(mine)[0])
         optimizer = self.parts.optimizer
         optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=self.device)
-        for batch in batches:
-            loss = self._loss(batch)
-            (loss / num_tokens).backward()  # type: ignore[no-untyped-call]
-            total += loss.detach()
+        *first, last = batches
+        with self.ranks.unsynchronised(self._objective):
+            for batch in first:
+                total += self._accumulate(batch, num_tokens)
+        total += self._accumulate(last, num_tokens)
         limit = self.config.clip_norm or math.inf
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
         progress = self.progress
@@ -200,40 +224,50 @@ class Trainer:
             self.parts.average.update(progress.update)
             self._num_nonfinite = 0
             progress.target_tokens += num_tokens
+        loss_sum = self._agree(float(total))
         self.listener(
             BatchDone(
                 update=progress.update,
                 epoch=self._epochs,
-                loss=float(total) / num_tokens,
+                loss=loss_sum / num_tokens,
                 rate=rate,
                 gradient_norm=norm,
                 num_target_tokens=num_tokens,
-                seconds=self._clock(),
+                seconds=progress.seconds,
                 skipped=not is_finite,
             )
         )
         if not is_finite:
             self._count_nonfinite()
 
-    def _loss(self, batch: Batch) -> Tensor:
-        with torch.autocast(
-            self.device.type, dtype=torch.bfloat16, enabled=self.dtype == torch.bfloat16
-        ):
-            hidden = self.model(batch.source, batch.source_mask, batch.target)
-        loss, _ = projected_cross_entropy(
-            hidden[batch.target_mask],
-            self.model.output_weight,
-            batch.labels,
-            smoothing=self.config.label_smoothing,
-            dtype=self.dtype,
-        )
-        return loss
+    def _accumulate(self, batch: Batch, num_tokens: int) -> Tensor:
+        """Add the gradient of a batch; gives its summed loss.
+
+        Ranks average their gradients, so that what is to be their sum is multiplied before.
+        """
+        loss: Tensor = self._objective(batch)
+        (loss * (self.ranks.size / num_tokens)).backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
+
+    def _agree(self, loss: float) -> float:
+        """Let all ranks know the time, and whether one is to stop; gives the sum of the losses."""
+        seconds = self._clock() if self.ranks.is_first else 0.0
+        total, seconds, num_stopped = self.ranks.summed(loss, seconds, self.should_stop())
+        self.progress.seconds = seconds
+        self._is_stopped = num_stopped > 0
+        return total
+
+    def _save(self) -> None:
+        """Write a checkpoint with the random states of all ranks."""
+        states = self.ranks.gathered(random_states(self.device))
+        if self.ranks.is_first:
+            save_checkpoint(self.folder, self.parts, states)
 
     def _count_nonfinite(self) -> None:
         self.progress.num_skipped += 1
         self._num_nonfinite += 1
         if self._num_nonfinite >= self.config.max_nonfinite:
-            save_checkpoint(self.folder, self.parts)
+            self._save()
             raise TrainingError(
                 f"update {self.progress.update}: the gradient was non-finite "
                 f"{self._num_nonfinite} times in a row",
@@ -247,14 +281,16 @@ class Trainer:
         begun = time.monotonic()
         self.model.eval()
         with self.parts.average.applied():
-            loss = validation_loss(self.model, self._dev_batches(), device=self.device)
+            mine = validation_loss(self.model, self._dev_batches(), device=self.device)
+            loss_sum, num_tokens = self.ranks.summed(*mine)
+            loss = loss_sum / num_tokens
             translated = self.validator()
             scores = {"loss": loss, **translated.scores}
             is_best = self.parts.tracker.take(scores[_METRIC_NAMES[self.config.metric]], update)
             self.progress.validated_update = update
-            self._clock()
-            if is_best:
+            if is_best and self.ranks.is_first:
                 self.keep_best(self.progress)
+        self._agree(0.0)
         taken = time.monotonic() - begun
         self.progress.validation_seconds += taken
         self.listener(
@@ -264,7 +300,7 @@ class Trainer:
                 scores=scores,
                 signatures=translated.signatures,
                 is_best=is_best,
-                seconds=self._clock(),
+                seconds=self.progress.seconds,
                 validation_seconds=taken,
                 samples=translated.samples,
                 by_origin=translated.by_origin,
@@ -273,7 +309,7 @@ class Trainer:
 
     def _dev_batches(self) -> Iterator[Batch]:
         order = self.data.dev.target_lengths.argsort(kind="stable").tolist()
-        for start in range(0, len(order), 64):
+        for start in self.ranks.share(range(0, len(order), 64)):
             yield self._make_batch(self.data.dev, order[start : start + 64])
 
     def _report_start(self) -> None:

@@ -35,8 +35,8 @@ Validator = Callable[[], TranslationScores]
 @torch.no_grad()
 def validation_loss(
     model: EncoderDecoder, batches: Iterable[Batch], *, device: torch.device
-) -> float:
-    """Mean cross-entropy in nats per target token, without smoothing, in float32."""
+) -> tuple[float, int]:
+    """Summed cross-entropy in nats, without smoothing, in float32; and the number of tokens."""
     total = 0.0
     num_tokens = 0
     for batch in batches:
@@ -45,7 +45,7 @@ def validation_loss(
         loss, count = projected_cross_entropy(hidden, model.output_weight, batch.labels)
         total += float(loss)
         num_tokens += count
-    return total / num_tokens
+    return total, num_tokens
 
 
 @dataclass(kw_only=True)

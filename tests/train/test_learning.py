@@ -94,5 +94,5 @@ def test_gpu_and_cpu_losses_agree(tmp_path: Path) -> None:
         (tmp_path / device).mkdir()
         trainer = make_trainer(tmp_path / device, device, updates=1)
         batch = make_batch(trainer.data.train, range(50)).to(trainer.device)
-        losses.append(trainer._loss(batch).item())
+        losses.append(trainer._objective(batch).item())
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)

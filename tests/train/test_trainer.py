@@ -118,7 +118,7 @@ def test_padding_and_repetition_change_no_loss_per_token(tmp_path: Path) -> None
     trainer.model.eval()
 
     def loss_of(batch: Batch) -> float:
-        return trainer._loss(batch).item() / batch.num_target_tokens
+        return float(trainer._objective(batch).detach()) / batch.num_target_tokens
 
     alone = make_batch(store, [0])
     wide = make_batch(store, [0, 1])

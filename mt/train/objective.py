@@ -1,0 +1,37 @@
+"""What training makes small: the cross-entropy of the target tokens of a batch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.train.batch import Batch
+from mt.train.loss import projected_cross_entropy
+
+
+class Objective(nn.Module):
+    """A model and its loss in one module, so that every use of a weight lies inside it."""
+
+    def __init__(self, model: EncoderDecoder, *, smoothing: float, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.model = model
+        self._smoothing = smoothing
+        self._dtype = dtype
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The label-smoothed loss in nats, summed over the target tokens of the batch."""
+        with torch.autocast(
+            batch.source.device.type,
+            dtype=torch.bfloat16,
+            enabled=self._dtype == torch.bfloat16,
+        ):
+            hidden = self.model(batch.source, batch.source_mask, batch.target)
+        loss, _ = projected_cross_entropy(
+            hidden[batch.target_mask],
+            self.model.output_weight,
+            batch.labels,
+            smoothing=self._smoothing,
+            dtype=self._dtype,
+        )
+        return loss
