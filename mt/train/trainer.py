@@ -18,6 +18,7 @@ from mt.errors import TrainingError
 from mt.events import (
     BatchDone,
     Listener,
+    Notice,
     TrainingEnded,
     TrainingStarted,
     Validated,
@@ -27,12 +28,18 @@ from mt.model.encoder_decoder import EncoderDecoder, count_parameters
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch, make_batch
 from mt.train.checkpoint import Parts, Progress, load_checkpoint, save_checkpoint
+from mt.train.freezing import describe_frozen, freeze
+from mt.train.keeping import WeightKeeper
 from mt.train.loss import projected_cross_entropy
 from mt.train.optimizer import make_optimizer
 from mt.train.schedule import inverse_square_root
-from mt.train.validation import BestTracker, Validator, validation_loss
+from mt.train.validation import (
+    METRIC_NAMES,
+    BestTracker,
+    Validator,
+    score_weights,
+)
 
-_METRIC_NAMES = {"bleu": "BLEU", "chrf": "chrF2", "loss": "loss"}
 _LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
 
 
@@ -65,10 +72,13 @@ class Trainer:
     listener: Listener
     should_stop: Callable[[], bool] = lambda: False
     """Asked after each update; True ends the run with everything saved."""
+    validates_start: bool = False
+    """Whether the weights to start from are worth a score, as those of a trained model are."""
     progress: Progress = field(default_factory=Progress)
 
     def __post_init__(self) -> None:
         self.model.to(self.device)
+        freeze(self.model, self.config.freeze)
         self.sampler = BatchSampler(
             self.data.train.source_lengths + 1,
             self.data.train.target_lengths + 1,
@@ -86,6 +96,9 @@ class Trainer:
                 smaller_is_better=self.config.metric == "loss", patience=self.config.patience
             ),
         )
+        self.keeper = WeightKeeper(
+            folder=self.folder, count=self.config.keep_weights, metric=self.config.metric
+        )
         self._started = time.monotonic()
         self._seconds_before = 0.0
         self._num_nonfinite = 0
@@ -94,6 +107,7 @@ class Trainer:
     def resume(self) -> None:
         """Go on from the newest checkpoint in the folder."""
         load_checkpoint(self.folder, self.parts)
+        self.keeper.drop_after(self.progress.update)
         self._seconds_before = self.progress.seconds
         self._started = time.monotonic()
 
@@ -104,6 +118,9 @@ class Trainer:
         """
         interval = self.validation_interval
         self._report_start()
+        if self.validates_start and self.progress.update == 0 and self.parts.tracker.best is None:
+            self._validate()
+            save_checkpoint(self.folder, self.parts)
         micro_batches = self._micro_batches()
         while (reason := self.reason_to_end()) is None:
             self._update([next(micro_batches) for _ in range(self.config.accumulate)])
@@ -165,12 +182,9 @@ class Trainer:
             self._batches_in_epoch = len(batches)
             for indices in batches[self.progress.batch :]:
                 self.progress.batch += 1
-                yield self._make_batch(self.data.train, indices.tolist())
+                yield make_batch(self.data.train, indices.tolist()).to(self.device)
             self.progress.epoch += 1
             self.progress.batch = 0
-
-    def _make_batch(self, store: TokenStore, indices: Sequence[int]) -> Batch:
-        return make_batch(store, indices).to(self.device)
 
     def _update(self, batches: Sequence[Batch]) -> None:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
@@ -247,37 +261,34 @@ class Trainer:
         begun = time.monotonic()
         self.model.eval()
         with self.parts.average.applied():
-            loss = validation_loss(self.model, self._dev_batches(), device=self.device)
-            translated = self.validator()
-            scores = {"loss": loss, **translated.scores}
-            is_best = self.parts.tracker.take(scores[_METRIC_NAMES[self.config.metric]], update)
+            scored = score_weights(self.model, self.data.dev, self.validator, device=self.device)
+            score = scored.scores[METRIC_NAMES[self.config.metric]]
+            is_best = self.parts.tracker.take(score, update)
             self.progress.validated_update = update
             self._clock()
             if is_best:
                 self.keep_best(self.progress)
+            self.keeper.keep(self.model, update=update, score=score)
         taken = time.monotonic() - begun
         self.progress.validation_seconds += taken
         self.listener(
             Validated(
                 update=update,
                 epoch=self._epochs,
-                scores=scores,
-                signatures=translated.signatures,
+                scores=scored.scores,
+                signatures=scored.signatures,
                 is_best=is_best,
                 seconds=self._clock(),
                 validation_seconds=taken,
-                samples=translated.samples,
-                by_origin=translated.by_origin,
+                samples=scored.samples,
+                by_origin=scored.by_origin,
             )
         )
 
-    def _dev_batches(self) -> Iterator[Batch]:
-        order = self.data.dev.target_lengths.argsort(kind="stable").tolist()
-        for start in range(0, len(order), 64):
-            yield self._make_batch(self.data.dev, order[start : start + 64])
-
     def _report_start(self) -> None:
         minutes = self.config.max_minutes
+        if self.config.freeze:
+            self.listener(Notice(text=describe_frozen(self.model, self.config.freeze)))
         self.listener(
             TrainingStarted(
                 num_parameters=count_parameters(self.model),
