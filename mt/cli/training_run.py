@@ -11,6 +11,7 @@ import torch
 
 from mt.cli.console import TrainingConsole, stderr_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
+from mt.cli.fine_tuning import Start, tell_result, tell_start
 from mt.cli.records import CardWriter, MetricsFile
 from mt.cli.signals import StopSignal
 from mt.config import Config, Precision
@@ -22,7 +23,6 @@ from mt.evaluate.scores import corpus_scores, tokenizer_for
 from mt.events import Listener, Notice, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.presets import preset
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
 from mt.train.checkpoint import Progress, list_checkpoints
@@ -55,11 +55,12 @@ def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -
     device = choose_device(machine.device)
     set_threads(machine.threads)
     inputs, values = open_inputs(arguments)
-    max_epochs = preset("tiny").with_values(values).training.max_epochs
+    draft = arguments.draft(values)
     was_there = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with TrainingConsole(stderr_console(), max_epochs=max_epochs) as listener:
+        with TrainingConsole(stderr_console(), max_epochs=draft.training.max_epochs) as listener:
+            tell_start(arguments.start, draft, inputs.train, listener)
             config, tokenizers = fill_folder(
                 folder,
                 inputs,
@@ -68,7 +69,16 @@ def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -
                 num_processes=machine.threads or num_cores(),
                 listener=listener,
             )
-            return _run(folder, config, tokenizers, device, machine, listener, resumed=False)
+            return _run(
+                folder,
+                config,
+                tokenizers,
+                device,
+                machine,
+                listener,
+                resumed=False,
+                start=arguments.start,
+            )
     except BaseException:
         # Nothing trained yet: leave no half-made folder behind.
         weights = folder / model_folder.WEIGHTS
@@ -104,6 +114,7 @@ def _run(
     console: Listener,
     *,
     resumed: bool,
+    start: Start | None = None,
 ) -> int:
     """Train what the folder holds; returns 0, or 128 + the signal that ended it."""
     training = folder / model_folder.TRAINING
@@ -111,6 +122,8 @@ def _run(
     stop = StopSignal()
     torch.manual_seed(config.training.seed)
     model = model_folder.build_model(config, tokenizers)
+    if start is not None:
+        start.give_weights(model)
     listeners: list[Listener] = [console]
 
     def keep_best(progress: Progress) -> None:
@@ -133,6 +146,7 @@ def _run(
         keep_best=keep_best,
         listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,
+        validates_start=bool(config.fine_tuned_from),
     )
     card = CardWriter(folder, config, prepared.corpus)
     if resumed:
@@ -151,6 +165,7 @@ def _run(
     if stop.received is not None:
         console(Notice(text=f"interrupted and saved; go on with: mt train --resume {folder}"))
         return 128 + stop.received
+    tell_result(config.fine_tuned_from, trainer.parts.tracker.best_update, console)
     console(Notice(text=f"the model is in {folder}"))
     return 0
 
