@@ -48,6 +48,9 @@ Droppable = Literal[
 ]
 """Findings of `mt check` for which `mt train` can leave a pair out."""
 DROPPABLE: tuple[str, ...] = get_args(Droppable)
+ModelPart = Literal["embeddings", "encoder", "decoder"]
+"""The parts of a model; together they are all of it."""
+MODEL_PARTS: tuple[str, ...] = get_args(ModelPart)
 
 
 def _require(condition: bool, message: str) -> None:
@@ -183,6 +186,10 @@ class TrainingConfig:
     """The score that decides which weights are best."""
     max_nonfinite: int = 20
     """Updates in a row with a gradient that is not finite that end training with an error."""
+    freeze: tuple[ModelPart, ...] = ()
+    """Parts whose weights stay as they are: "embeddings" (with output), "encoder", "decoder"."""
+    keep_weights: int = 0
+    """Validations, best and last ones each, whose weights are kept for `mt average`."""
 
     def __post_init__(self) -> None:
         for name in ("batch_tokens", "accumulate", "warmup_updates", "max_nonfinite"):
@@ -195,9 +202,13 @@ class TrainingConfig:
         for name in ("label_smoothing", "average_decay", "beta1", "beta2"):
             value = getattr(self, name)
             _require(0.0 <= value < 1.0, f"training.{name} must lie in [0, 1): {value}")
-        for name in ("patience", "clip_norm", "weight_decay", "seed"):
+        for name in ("patience", "clip_norm", "weight_decay", "seed", "keep_weights"):
             value = getattr(self, name)
             _require(value >= 0, f"training.{name} must not be negative: {value}")
+        _require(
+            set(self.freeze) != set(MODEL_PARTS),
+            f"training.freeze leaves nothing to train: {', '.join(MODEL_PARTS)} are all of a model",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +254,8 @@ class Config:
     target_language: str = ""
     preset: str = ""
     """Name of the preset that the settings started from."""
+    fine_tuned_from: str = ""
+    """Name of the model folder whose weights training started from; empty for random ones."""
     corpus: CorpusConfig = field(default_factory=CorpusConfig)
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
     model: ModelConfig = field(default_factory=ModelConfig)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mt.cli.fine_tuning import Start
 from mt.cli.records import rejected_pairs
 from mt.config import Config
 from mt.config_file import Values
@@ -39,6 +40,14 @@ class CorpusArguments:
     """Where to write the pairs left out."""
     preset_name: str | None
     overrides: Values
+    start: Start | None
+    """The trained model that the run starts from."""
+
+    def draft(self, values: Values) -> Config:
+        """The settings so far: `values` over those of the start, or of the preset."""
+        if self.start is not None:
+            return self.start.draft.with_values(values)
+        return preset(self.preset_name or "tiny").with_values(values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +64,10 @@ def open_inputs(arguments: CorpusArguments) -> tuple[CorpusInputs, Values]:
 
     Bad combinations of settings are refused here, before any text is read.
     """
-    draft = preset(arguments.preset_name or "tiny").with_values(arguments.overrides)
-    reading = ReadingOptions(languages=arguments.languages, columns=arguments.columns)
+    draft = arguments.draft(arguments.overrides)
+    start = arguments.start
+    languages = arguments.languages or (None if start is None else start.languages)
+    reading = ReadingOptions(languages=languages, columns=arguments.columns)
     drops_invalid = "not_utf8" in draft.corpus.drop
     hint = f"{CONVERT}, or pass --drop not_utf8 to leave such pairs out"
     opened = open_corpora(
@@ -73,9 +84,10 @@ def open_inputs(arguments: CorpusArguments) -> tuple[CorpusInputs, Values]:
     values = dict(arguments.overrides)
     values["corpus"] = {**values.get("corpus", {}), "weights": weights}
     values[""] = {
-        "source_language": known[0],
-        "target_language": known[1],
+        "source_language": known[0] or draft.source_language,
+        "target_language": known[1] or draft.target_language,
         **values.get("", {}),
+        "fine_tuned_from": "" if start is None else start.name,
     }
     return inputs, values
 
@@ -91,20 +103,21 @@ def fill_folder(
 ) -> tuple[Config, TokenizerPair]:
     """Fill the model folder with all but weights: settings, tokenizers, corpus."""
     training = folder / model_folder.TRAINING
-    draft = preset(arguments.preset_name or "tiny").with_values(values)
+    draft = arguments.draft(values)
+    given = None if arguments.start is None else arguments.start.tokenizers
     dev = preparation.read_dev(inputs.dev, listener=listener) if inputs.dev else None
     digests, *others = (
         [digest_of(reader) for reader in readers]
         for readers in (inputs.train, inputs.dev, inputs.against)
     )
-    key = key_of_run(draft, corpus=digests, others=others)
+    key = key_of_run(draft, corpus=digests, others=others, tokenizers=given)
     # The pairs left out are known only to a run that reads them.
     other = None if arguments.rejected else find_prepared(folder, model_folder.TRAINING, key)
     if other is not None:
         text = f"the prepared corpus of {other} is taken over: same text, same settings"
         listener(Notice(text=text))
         prepared, tokenizers = _take_over(other, folder, draft)
-        config = settle_sizes(arguments.preset_name, values, prepared.corpus, listener=listener)
+        config = settle_sizes(arguments, values, prepared.corpus, listener=listener)
     else:
         stamps = _stamps(inputs.train)
         with rejected_pairs(arguments.rejected) as note_rejected:
@@ -117,8 +130,8 @@ def fill_folder(
             preparation.clean(cleaner, dev, inputs.against, num_held_out=draft.corpus.held_out)
             dev = dev or preparation.held_out_set(training, cleaner)
             so_far = CorpusRead(origins=cleaner.summary())
-            config = settle_sizes(arguments.preset_name, values, so_far, listener=listener)
-            tokenizers = preparation.train_tokenizers(
+            config = settle_sizes(arguments, values, so_far, listener=listener)
+            tokenizers = given or preparation.train_tokenizers(
                 training, config, cleaner.for_training, listener=listener
             )
             preparation.store_tokens(
@@ -165,9 +178,12 @@ def _take_over(other: Path, folder: Path, config: Config) -> tuple[Prepared, Tok
 
 
 def settle_sizes(
-    preset_name: str | None, overrides: Values, corpus: CorpusRead, *, listener: Listener
+    arguments: CorpusArguments, overrides: Values, corpus: CorpusRead, *, listener: Listener
 ) -> Config:
     """The settings of a run, with preset and vocabulary size by the corpus where not given."""
+    if arguments.start is not None:
+        return arguments.draft(overrides)
+    preset_name = arguments.preset_name
     num_pairs = corpus.num_used + corpus.dropped.get(TOO_LONG, 0)
     name = preset_name or preset_for(num_pairs)
     config = preset(name).with_values(overrides)

@@ -20,6 +20,7 @@ _COMMANDS = {
     "train": ("mt.cli.train", "Train a translation model on a parallel corpus."),
     "translate": ("mt.cli.translate", "Translate standard input or files."),
     "eval": ("mt.cli.evaluate", "Score a model, or a file of translations."),
+    "average": ("mt.cli.average", "Average the weights of models, or of states of one run."),
     "check": ("mt.cli.check", "Tell what is wrong with a corpus."),
 }
 

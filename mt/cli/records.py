@@ -88,12 +88,23 @@ def _update_of(line: str) -> float:
         return math.inf
 
 
+def _scores_at_start(metrics: Path) -> dict[str, float]:
+    """The scores of the weights that a resumed run had started from, if it scored them."""
+    for line in metrics.read_text("utf-8").split("\n") if metrics.exists() else []:
+        if '"Validated"' in line and _update_of(line) == 0:
+            scores: dict[str, float] = json.loads(line)["scores"]
+            return scores
+    return {}
+
+
 class CardWriter:
     """A listener that keeps the model card true."""
 
     def __init__(self, folder: Path, config: Config, corpus: CorpusRead) -> None:
         self._path = folder / model_folder.CARD
-        self._facts = CardFacts(config=config, corpus=corpus)
+        self._facts = CardFacts(
+            config=config, corpus=corpus, before=_scores_at_start(folder / model_folder.METRICS)
+        )
 
     def __call__(self, event: Event) -> None:
         """Write the card anew when there is something new to say."""
@@ -103,6 +114,8 @@ class CardWriter:
                 return  # a resumed run: the card stays until there are better weights
         elif isinstance(event, Validated) and event.is_best:
             self._facts.best = event
+            if event.update == 0:
+                self._facts.before = event.scores
         else:
             return
         write_text(self._path, model_card(self._facts))

@@ -64,6 +64,9 @@ from mt.presets import PRESETS
 @click.option("--seed", type=click.IntRange(min=0), help="Same seed, same model (on the CPU).")
 @click.option("--resume", type=click.Path(path_type=Path), help="Go on with this model folder.")
 @click.option(
+    "--from", "start", type=click.Path(path_type=Path), help="Fine-tune this trained model."
+)
+@click.option(
     "--rejected",
     type=click.Path(path_type=Path),
     help="Write the pairs left out: reason, place, source, target, tab-separated.",
@@ -85,6 +88,7 @@ def command(**flags: Any) -> int:
     mt train memory.tmx more.de more.en --langs de-en -o checkpoints/de-en
     mt train train.de.gz train.en.gz --dev dev.de --dev dev.en -o checkpoints/de-en --minutes 30
     mt train --resume checkpoints/de-en --minutes 60
+    mt train memory.tmx --from checkpoints/de-en -o checkpoints/de-en-memory
     """
     training = from_flags(
         "training",
@@ -96,6 +100,7 @@ def command(**flags: Any) -> int:
         seed=flags["seed"],
     )
     from mt.cli.corpus_setup import CorpusArguments
+    from mt.cli.fine_tuning import load_start
     from mt.cli.training_run import Machine, resume_training, start_training
     from mt.config_file import read_config_file
 
@@ -105,11 +110,12 @@ def command(**flags: Any) -> int:
     if flags["resume"] is not None:
         fixed = (
             *("output", "dev", "against", "weights", "drop", "keep", "langs", "columns"),
-            *("preset", "vocab_size", "config_file", "settings", "rejected"),
+            *("preset", "vocab_size", "config_file", "settings", "rejected", "start"),
         )
         given = [name for name in (*fixed, "batch_tokens", "seed") if flags[name]]
         if flags["corpus"] or given:
             names = {"settings": "set", "config_file": "config", "weights": "weight"}
+            names["start"] = "from"
             option = names.get(given[0], given[0]) if given else ""
             what = "CORPUS" if flags["corpus"] else "--" + option.replace("_", "-")
             raise click.UsageError(
@@ -135,6 +141,11 @@ def command(**flags: Any) -> int:
             overrides,
             {"corpus": {"drop": tuple(name for name in drop if name not in flags["keep"])}},
         )
+    start = None
+    if flags["start"] is not None:
+        start = load_start(
+            flags["start"], flags["output"], preset_name=flags["preset"], overrides=overrides
+        )
     arguments = CorpusArguments(
         corpus=flags["corpus"],
         dev=flags["dev"],
@@ -145,5 +156,6 @@ def command(**flags: Any) -> int:
         rejected=flags["rejected"],
         preset_name=flags["preset"],
         overrides=overrides,
+        start=start,
     )
     return start_training(arguments, flags["output"], machine)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,18 +9,17 @@ import torch
 
 from mt.cli.console import training_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
+from mt.cli.dev_scores import make_validator
+from mt.cli.fine_tuning import Start, tell_result, tell_start
 from mt.cli.new_folder import new_model_folder
 from mt.cli.records import CardWriter, MetricsFile
 from mt.cli.signals import StopSignal
 from mt.config import Precision
 from mt.config_file import Values
-from mt.corpus.formats.text import read_text_lines
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
-from mt.evaluate.scores import corpus_scores, tokenizer_for
 from mt.events import Listener, Notice, ignore, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
-from mt.presets import preset
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
 from mt.train.checkpoint import Progress, list_checkpoints
@@ -29,11 +27,9 @@ from mt.train.distributed import Ranks, joined_ranks
 from mt.train.prepared import Prepared
 from mt.train.tokenising import num_cores
 from mt.train.trainer import Trainer, TrainingData
-from mt.train.validation import TranslationScores, Validator
 from mt.translate import model_folder
 from mt.translate.translator import Translator
 
-_NUM_SAMPLES = 2  # translations shown at each validation
 _SEEDS_APART = 1_000_003  # between the random generators of two ranks
 
 
@@ -67,22 +63,23 @@ def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -
     """
     ranks = Ranks.of_environment()
     place = Place(folder=folder, machine=machine, ranks=ranks)
+    start = arguments.start
     with joined_ranks(ranks):
         if not ranks.is_first:
-            return _train(place, ignore) if ranks.of_first(False) else 1
+            return _train(place, ignore, start=start) if ranks.of_first(False) else 1
         is_ready = False
         try:
-            draft = preset(arguments.preset_name or "tiny").with_values(arguments.overrides)
-            max_epochs = draft.training.max_epochs
+            max_epochs = arguments.draft(arguments.overrides).training.max_epochs
             with new_model_folder(folder), training_console(max_epochs) as console:
                 _ = place.device  # what is not there is refused before any file is read
                 inputs, values = open_inputs(arguments)
+                tell_start(start, arguments.draft(values), inputs.train, console)
                 processes = machine.threads or num_cores()
                 fill_folder(
                     folder, inputs, arguments, values, num_processes=processes, listener=console
                 )
                 is_ready = ranks.of_first(True)
-                return _train(place, console)
+                return _train(place, console, start=start)
         finally:
             if not is_ready:
                 ranks.of_first(False)
@@ -101,10 +98,13 @@ def resume_training(folder: Path, budget: Values, machine: Machine) -> int:
             return _train(place, console, budget=budget)
 
 
-def _train(place: Place, console: Listener, *, budget: Values | None = None) -> int:
+def _train(
+    place: Place, console: Listener, *, start: Start | None = None, budget: Values | None = None
+) -> int:
     """Train what the folder holds; returns 0, or 128 + the signal that ended it.
 
-    With a `budget` an earlier run goes on.
+    A new run begins with the weights of `start`, if there is one; with a `budget` an earlier run
+    goes on.
     """
     folder, ranks = place.folder, place.ranks
     training = folder / model_folder.TRAINING
@@ -115,6 +115,8 @@ def _train(place: Place, console: Listener, *, budget: Values | None = None) -> 
     stop = StopSignal()
     torch.manual_seed(config.training.seed)
     model = model_folder.build_model(config, tokenizers)
+    if start is not None:
+        start.give_weights(model)
     if not ranks.is_first:  # the same weights, but other dropout
         torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
     listeners: list[Listener] = [console]
@@ -139,6 +141,7 @@ def _train(place: Place, console: Listener, *, budget: Values | None = None) -> 
         keep_best=keep_best,
         listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,
+        validates_start=bool(config.fine_tuned_from),
         ranks=ranks,
     )
     if budget is not None:
@@ -163,63 +166,6 @@ def _train(place: Place, console: Listener, *, budget: Values | None = None) -> 
     if received:
         console(Notice(text=f"interrupted and saved; go on with: mt train --resume {folder}"))
         return 128 + received
+    tell_result(config.fine_tuned_from, trainer.parts.tracker.best_update, console)
     console(Notice(text=f"the model is in {folder}"))
     return 0
-
-
-def make_validator(
-    folder: Path,
-    translator: Translator,
-    origins: Sequence[tuple[str, int]],
-    ranks: Ranks,
-    *,
-    listener: Listener,
-) -> Validator:
-    """Translate the validation set as `mt translate` does and score it as `mt eval` does.
-
-    `origins` are the names and numbers of pairs of the corpora in it: where there are several, each
-    is scored by itself too. Each rank translates its share, and all have the scores.
-    """
-    sources = read_text_lines(folder / "dev.source")
-    references = read_text_lines(folder / "dev.target")
-    if len(sources) != len(references):
-        raise ModelFolderError(
-            f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
-            f"{len(references)}"
-        )
-    tokenize = tokenizer_for(translator.config.target_language)
-    if tokenize.warning:
-        listener(Notice(text=tokenize.warning, is_warning=True))
-
-    def validate() -> TranslationScores:
-        mine = [each.text for each in translator.translate(ranks.share(sources))]
-        texts = ranks.joined(mine)
-        scores = corpus_scores(texts, [references], tokenize=tokenize.name)
-        step = max(len(sources) // _NUM_SAMPLES, 1)
-        return TranslationScores(
-            scores={score.name: score.score for score in scores},
-            signatures={score.name: score.signature for score in scores},
-            samples=tuple(
-                (sources[i], texts[i], references[i])
-                for i in range(0, len(sources), step)[:_NUM_SAMPLES]
-            ),
-            by_origin=_scores_by_origin(texts, references, origins, tokenize.name),
-        )
-
-    return validate
-
-
-def _scores_by_origin(
-    texts: list[str], references: list[str], origins: Sequence[tuple[str, int]], tokenize: str
-) -> dict[str, dict[str, float]]:
-    """The scores of each corpus of a validation set, where it has several."""
-    filled = [(name, count) for name, count in origins if count]
-    if len(filled) < 2:
-        return {}
-    by_origin = {}
-    end = 0
-    for name, count in filled:
-        start, end = end, end + count
-        scores = corpus_scores(texts[start:end], [references[start:end]], tokenize=tokenize)
-        by_origin[name] = {score.name: score.score for score in scores}
-    return by_origin

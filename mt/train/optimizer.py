@@ -9,9 +9,13 @@ from mt.config import TrainingConfig
 
 
 def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW with weight decay on matrices only: not on biases and norms."""
-    matrices = [p for p in model.parameters() if p.dim() > 1]
-    others = [p for p in model.parameters() if p.dim() <= 1]
+    """AdamW with weight decay on matrices only: not on biases and norms.
+
+    Frozen parameters are unknown to it, so that nothing moves them.
+    """
+    trained = [p for p in model.parameters() if p.requires_grad]
+    matrices = [p for p in trained if p.dim() > 1]
+    others = [p for p in trained if p.dim() <= 1]
     return torch.optim.AdamW(
         [
             {"params": matrices, "weight_decay": config.weight_decay},

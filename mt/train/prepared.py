@@ -1,9 +1,10 @@
 """A corpus that is prepared: what became of it, and whether another run can take it over.
 
 The key of a prepared corpus is a hash of all that it follows from: the bytes of its files, how they
-are read, the settings of cleaning and tokenizer, the versions of what computes them. Names, places
-and times are no part of it. A folder beside the new one whose key is the same is taken over: large
-files as hard links, which cost no space and outlive the other folder.
+are read, the settings of cleaning and tokenizer, the bytes of a tokenizer that was there before,
+the versions of what computes them. Names, places and times are no part of it. A folder beside the
+new one whose key is the same is taken over: large files as hard links, which cost no space and
+outlive the other folder.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mt.corpus.pair import Reader
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
 from mt.text.tokenizer import recipe
+from mt.text.tokenizer_pair import TokenizerPair
 
 _SUMMARY = "corpus.json"
 _STORE_VERSION = 1  # another layout or another rule of cleaning is another number
@@ -88,10 +90,17 @@ def digest_of(reader: Reader) -> str:
     return digest.hexdigest()
 
 
-def key_of_run(config: Config, *, corpus: Sequence[str], others: Iterable[Sequence[str]]) -> str:
+def key_of_run(
+    config: Config,
+    *,
+    corpus: Sequence[str],
+    others: Iterable[Sequence[str]],
+    tokenizers: TokenizerPair | None = None,
+) -> str:
     """The key of a prepared corpus, from the digests of its files; empty if one has none.
 
-    `others` are the digests of the validation set and of the sets that the corpus must not hold.
+    `others` are the digests of the validation set and of the sets that the corpus must not hold;
+    `tokenizers` are those of the model that is fine-tuned, else they follow from the corpus.
     """
     digests = [list(corpus), *map(list, others)]
     if not all(digest for group in digests for digest in group):
@@ -106,6 +115,9 @@ def key_of_run(config: Config, *, corpus: Sequence[str], others: Iterable[Sequen
         "corpus": {**settings, "drop": sorted(settings["drop"])},
         "tokenizer": dataclasses.asdict(config.tokenizer),
     }
+    if tokenizers is not None:
+        models = (tokenizers.source.model, tokenizers.target.model)
+        told["tokenizer models"] = [hashlib.blake2b(model).hexdigest() for model in models]
     text = json.dumps(told, sort_keys=True)
     return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
 

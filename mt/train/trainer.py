@@ -20,6 +20,7 @@ from mt.errors import TrainingError
 from mt.events import (
     BatchDone,
     Listener,
+    Notice,
     TrainingEnded,
     TrainingStarted,
     Validated,
@@ -36,12 +37,18 @@ from mt.train.checkpoint import (
     save_checkpoint,
 )
 from mt.train.distributed import Ranks
+from mt.train.freezing import describe_frozen, freeze
+from mt.train.keeping import WeightKeeper
 from mt.train.objective import Objective
 from mt.train.optimizer import make_optimizer
 from mt.train.schedule import inverse_square_root
-from mt.train.validation import BestTracker, Validator, validation_loss
+from mt.train.validation import (
+    METRIC_NAMES,
+    BestTracker,
+    Validator,
+    score_weights,
+)
 
-_METRIC_NAMES = {"bleu": "BLEU", "chrf": "chrF2", "loss": "loss"}
 _LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
 
 
@@ -74,11 +81,14 @@ class Trainer:
     listener: Listener
     should_stop: Callable[[], bool] = lambda: False
     """Asked after each update; True ends the run, on all ranks, with everything saved."""
+    validates_start: bool = False
+    """Whether the weights to start from are worth a score, as those of a trained model are."""
     progress: Progress = field(default_factory=Progress)
     ranks: Ranks = field(default_factory=Ranks)
 
     def __post_init__(self) -> None:
         self.model.to(self.device)
+        freeze(self.model, self.config.freeze)
         objective = Objective(self.model, smoothing=self.config.label_smoothing, dtype=self.dtype)
         self._objective = self.ranks.parallel(objective)
         self.sampler = BatchSampler(
@@ -98,6 +108,9 @@ class Trainer:
                 smaller_is_better=self.config.metric == "loss", patience=self.config.patience
             ),
         )
+        self.keeper = WeightKeeper(
+            folder=self.folder, count=self.config.keep_weights, metric=self.config.metric
+        )
         self._started = time.monotonic()
         self._seconds_before = 0.0
         self._num_nonfinite = 0
@@ -107,6 +120,8 @@ class Trainer:
     def resume(self) -> None:
         """Go on from the newest checkpoint in the folder."""
         load_checkpoint(self.folder, self.parts, rank=self.ranks.rank)
+        if self.ranks.is_first:
+            self.keeper.drop_after(self.progress.update)
         self._seconds_before = self.progress.seconds
         self._started = time.monotonic()
 
@@ -117,6 +132,9 @@ class Trainer:
         """
         interval = self.validation_interval
         self._report_start()
+        if self.validates_start and self.progress.update == 0 and self.parts.tracker.best is None:
+            self._validate()
+            self._save()
         micro_batches = self._micro_batches()
         self._agree(0.0)
         while (reason := self.reason_to_end()) is None:
@@ -186,13 +204,11 @@ class Trainer:
                 self.progress.batch += 1
                 group.append(indices)
                 if len(group) == self.ranks.size:
-                    yield self._make_batch(self.data.train, group[self.ranks.rank].tolist())
+                    mine = group[self.ranks.rank].tolist()
+                    yield make_batch(self.data.train, mine).to(self.device)
                     group = []
             self.progress.epoch += 1
             self.progress.batch = 0
-
-    def _make_batch(self, store: TokenStore, indices: Sequence[int]) -> Batch:
-        return make_batch(store, indices).to(self.device)
 
     def _update(self, batches: Sequence[Batch]) -> None:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
@@ -281,15 +297,16 @@ class Trainer:
         begun = time.monotonic()
         self.model.eval()
         with self.parts.average.applied():
-            mine = validation_loss(self.model, self._dev_batches(), device=self.device)
-            loss_sum, num_tokens = self.ranks.summed(*mine)
-            loss = loss_sum / num_tokens
-            translated = self.validator()
-            scores = {"loss": loss, **translated.scores}
-            is_best = self.parts.tracker.take(scores[_METRIC_NAMES[self.config.metric]], update)
+            scored = score_weights(
+                self.model, self.data.dev, self.validator, device=self.device, ranks=self.ranks
+            )
+            score = scored.scores[METRIC_NAMES[self.config.metric]]
+            is_best = self.parts.tracker.take(score, update)
             self.progress.validated_update = update
             if is_best and self.ranks.is_first:
                 self.keep_best(self.progress)
+            if self.ranks.is_first:
+                self.keeper.keep(self.model, update=update, score=score)
         self._agree(0.0)
         taken = time.monotonic() - begun
         self.progress.validation_seconds += taken
@@ -297,23 +314,20 @@ class Trainer:
             Validated(
                 update=update,
                 epoch=self._epochs,
-                scores=scores,
-                signatures=translated.signatures,
+                scores=scored.scores,
+                signatures=scored.signatures,
                 is_best=is_best,
                 seconds=self.progress.seconds,
                 validation_seconds=taken,
-                samples=translated.samples,
-                by_origin=translated.by_origin,
+                samples=scored.samples,
+                by_origin=scored.by_origin,
             )
         )
 
-    def _dev_batches(self) -> Iterator[Batch]:
-        order = self.data.dev.target_lengths.argsort(kind="stable").tolist()
-        for start in self.ranks.share(range(0, len(order), 64)):
-            yield self._make_batch(self.data.dev, order[start : start + 64])
-
     def _report_start(self) -> None:
         minutes = self.config.max_minutes
+        if self.config.freeze:
+            self.listener(Notice(text=describe_frozen(self.model, self.config.freeze)))
         self.listener(
             TrainingStarted(
                 num_parameters=count_parameters(self.model),

@@ -5,15 +5,23 @@ Scores of translations come from outside, as a callable: training knows neither 
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import torch
 
+from mt.config import Metric
+from mt.corpus.store import TokenStore
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.train.batch import Batch
+from mt.train.batch import Batch, make_batch
+from mt.train.distributed import Ranks
 from mt.train.loss import projected_cross_entropy
+
+METRIC_NAMES: dict[Metric, str] = {"bleu": "BLEU", "chrf": "chrF2", "loss": "loss"}
+"""What the metrics of the settings are called among scores."""
+_PAIRS_PER_BATCH = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +40,14 @@ class TranslationScores:
 Validator = Callable[[], TranslationScores]
 
 
+def validation_batches(store: TokenStore, ranks: Ranks | None = None) -> Iterator[Batch]:
+    """The pairs of a validation set in batches of like lengths; the share of a rank of them."""
+    order = store.target_lengths.argsort(kind="stable").tolist()
+    starts = range(0, len(order), _PAIRS_PER_BATCH)
+    for start in starts if ranks is None else ranks.share(starts):
+        yield make_batch(store, order[start : start + _PAIRS_PER_BATCH])
+
+
 @torch.no_grad()
 def validation_loss(
     model: EncoderDecoder, batches: Iterable[Batch], *, device: torch.device
@@ -48,11 +64,28 @@ def validation_loss(
     return total, num_tokens
 
 
+def score_weights(
+    model: EncoderDecoder,
+    dev: TokenStore,
+    validator: Validator,
+    *,
+    device: torch.device,
+    ranks: Ranks,
+) -> TranslationScores:
+    """What `validator` says of the weights that `model` holds, with their "loss" on `dev`."""
+    mine = validation_loss(model, validation_batches(dev, ranks), device=device)
+    total, num_tokens = ranks.summed(*mine)
+    translated = validator()
+    scores = {"loss": total / num_tokens, **translated.scores}
+    return dataclasses.replace(translated, scores=scores)
+
+
 @dataclass(kw_only=True)
 class BestTracker:
     """Remembers the best score and how long it has stood.
 
     A score that is not a number is never better, and counts as a validation without improvement.
+    The weights that a run starts from (update 0) set the score to beat and use up no patience.
     """
 
     smaller_is_better: bool
@@ -69,7 +102,8 @@ class BestTracker:
             self.best_update = update
             self.num_without_improvement = 0
             return True
-        self.num_without_improvement += 1
+        if update > 0:
+            self.num_without_improvement += 1
         return False
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mt import __version__
 from mt.config import Config
@@ -18,6 +18,10 @@ class CardFacts:
     corpus: CorpusRead | None = None
     started: TrainingStarted | None = None
     best: Validated | None = None
+    before: dict[str, float] = field(default_factory=dict)
+    """Scores of the weights that fine-tuning started from."""
+    averaged: tuple[str, ...] = ()
+    """What the weights are the mean of; none where they are those of one run."""
 
 
 def model_card(facts: CardFacts) -> str:
@@ -37,6 +41,11 @@ def model_card(facts: CardFacts) -> str:
         ("architecture", _architecture(config)),
         ("tokenizer", _tokenizer(config)),
     ]
+    if config.fine_tuned_from:
+        rows.append(("fine-tuned from", config.fine_tuned_from))
+    if config.training.freeze and not facts.averaged:
+        rows.append(("frozen in training", ", ".join(config.training.freeze)))
+    rows += [("average of", source) for source in facts.averaged]
     if facts.started is not None:
         rows.append(("parameters", f"{facts.started.num_parameters:,}"))
         rows.append(
@@ -58,6 +67,8 @@ def model_card(facts: CardFacts) -> str:
             signature = facts.best.signatures.get(name)
             recipe = f" (`{signature}`)" if signature else " nats per token"
             rows.append((f"dev {name}", f"{score:.2f}{recipe}"))
+            if name in facts.before and facts.best.update > 0:
+                rows.append((f"dev {name} before", f"{facts.before[name]:.2f}"))
         for origin, scores in facts.best.by_origin.items():
             shown = ", ".join(f"{name} {score:.2f}" for name, score in scores.items())
             rows.append((f"dev {origin}", shown))

@@ -117,12 +117,27 @@ def load_model(folder: Path) -> LoadedModel:
     config = read_config(folder)
     tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
     model = build_model(config, tokenizers)
+    load_weights(weights_of(folder), model)
+    model.eval()
+    return LoadedModel(config=config, tokenizers=tokenizers, model=model)
+
+
+def weights_of(folder: Path) -> Path:
+    """The file with the weights; raises ModelFolderError when there is none yet."""
     path = folder / WEIGHTS
     if not path.exists():
         raise ModelFolderError(
             f"{folder} holds no weights yet: its training did not reach a validation",
             hint=f"Go on with: mt train --resume {folder}",
         )
+    return path
+
+
+def load_weights(path: Path, model: EncoderDecoder) -> None:
+    """Put the weights of a file into `model`.
+
+    Raises ModelFolderError, naming the file, when it is damaged or fits another architecture.
+    """
     try:
         tensors = load_file(path)
     except (OSError, SafetensorError) as error:
@@ -141,5 +156,3 @@ def load_model(folder: Path) -> LoadedModel:
                     f"but {CONFIG} asks for {tuple(parameter.shape)}"
                 )
             parameter.copy_(tensors[name])
-    model.eval()
-    return LoadedModel(config=config, tokenizers=tokenizers, model=model)

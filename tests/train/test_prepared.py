@@ -15,6 +15,8 @@ from mt.corpus.formats import open_corpora
 from mt.corpus.formats.options import ReadingOptions
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
+from mt.text.tokenizer import Tokenizer, train_tokenizer
+from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
 
 TEXTS = {
@@ -121,6 +123,23 @@ def test_the_key_follows_settings_of_cleaning_and_tokenizer_alone() -> None:
     different += [key(), key(corpus=("2", "1")), key(dev=("3",)), key(against=("3",))]
     assert len(set(different)) == 10
     assert all(different)
+
+
+def test_the_key_follows_the_bytes_of_tokenizers_that_are_given() -> None:
+    one, other = (
+        train_tokenizer([text], kind="bpe", vocab_size=270) for text in ("ab abc", "de def g")
+    )
+    pairs = [
+        TokenizerPair(source=one, target=one),
+        TokenizerPair(source=other, target=other),
+        TokenizerPair(source=one, target=other),
+        TokenizerPair(source=other, target=one),
+        None,
+    ]
+    keys = [key_of_run(Config(), corpus=["1"], others=[], tokenizers=pair) for pair in pairs]
+    assert len(set(keys)) == 5
+    again = TokenizerPair(source=Tokenizer(one.model), target=Tokenizer(one.model))
+    assert key_of_run(Config(), corpus=["1"], others=[], tokenizers=again) == keys[0]
 
 
 PREPARED = Prepared(

@@ -1,0 +1,148 @@
+"""What `mt average` does: check that weights can be averaged, and write a whole model folder."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from mt.atomic import new_folder
+from mt.cli.fine_tuning import MAY_DIFFER
+from mt.config import Config, ModelConfig
+from mt.errors import ConfigError, ModelFolderError
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.train.keeping import KeptWeights, best_of, last_of, list_kept
+from mt.train.validation import METRIC_NAMES
+from mt.translate import model_folder
+from mt.translate.averaging import average_weights
+from mt.translate.model_card import CardFacts, model_card
+
+_DEV_FILES = ("dev.source", "dev.target")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Weights:
+    """One set of weights to average."""
+
+    path: Path
+    description: str
+    """For the model card."""
+
+
+def average_models(models: Sequence[Path], output: Path) -> int:
+    """Average the best weights of several model folders; returns the exit status."""
+    _refuse_existing(output)
+    if len({model.resolve() for model in models}) < len(models):
+        raise ConfigError("one MODEL is given twice", hint="Give each model folder once")
+    configs = [model_folder.read_config(model) for model in models]
+    pairs = [
+        TokenizerPair.load(model, joint=config.tokenizer.joint)
+        for model, config in zip(models, configs, strict=True)
+    ]
+    for model, config, pair in zip(models[1:], configs[1:], pairs[1:], strict=True):
+        _refuse_other_shape(models[0], configs[0].model, model, config.model)
+        if _bytes_of(pair) != _bytes_of(pairs[0]):
+            raise ModelFolderError(
+                f"{model} has another tokenizer than {models[0]}: their weights mean other pieces",
+                hint="Average models that were fine-tuned from one model, or runs that shared its "
+                "tokenizer",
+            )
+    weights = [
+        _Weights(path=model_folder.weights_of(model), description=model.resolve().name)
+        for model in models
+    ]
+    _write(output, models, configs[0], pairs[0], weights)
+    return 0
+
+
+def average_states(model: Path, output: Path, *, best: int | None, last: int | None) -> int:
+    """Average the best or the last states of the run in a folder; returns the exit status."""
+    _refuse_existing(output)
+    config = model_folder.read_config(model)
+    pair = TokenizerPair.load(model, joint=config.tokenizer.joint)
+    kept = list_kept(model / model_folder.TRAINING)
+    option, count = ("--best", best) if best is not None else ("--last", last or 0)
+    limit = config.training.keep_weights
+    if count > limit:
+        raise ModelFolderError(
+            f"{option} {count}: training.keep_weights was {limit} in the run of {model}",
+            hint=f"Train with --set training.keep_weights={count}",
+        )
+    if count > len(kept):
+        raise ModelFolderError(
+            f"{option} {count}: {model} holds the weights of {_counted(kept, 'validation')}",
+            hint=f"Go on with: mt train --resume {model}",
+        )
+    chosen = best_of(kept, count) if best is not None else last_of(kept, count)
+    weights = [_Weights(path=each.path, description=_describe(model, each)) for each in chosen]
+    _write(output, [model], config, pair, weights)
+    return 0
+
+
+def _describe(model: Path, kept: KeptWeights) -> str:
+    return (
+        f"{model.resolve().name}, update {kept.update}: "
+        f"dev {METRIC_NAMES[kept.metric]} {kept.score:.2f}"
+    )
+
+
+def _counted(things: Sequence[object], name: str) -> str:
+    return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")
+
+
+def _refuse_existing(output: Path) -> None:
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise ConfigError(f"{output} exists already and is not empty", hint="Choose another -o")
+
+
+def _refuse_other_shape(first: Path, its: ModelConfig, other: Path, theirs: ModelConfig) -> None:
+    """Refuse two architectures; settings that matter in training alone may differ."""
+    for field in dataclasses.fields(ModelConfig):
+        one, two = getattr(its, field.name), getattr(theirs, field.name)
+        if one != two and field.name not in MAY_DIFFER:
+            raise ModelFolderError(
+                f"{first} and {other} differ in model.{field.name}: {one} and {two}",
+                hint="Weights can be averaged where the architecture is the same",
+            )
+
+
+def _bytes_of(pair: TokenizerPair) -> tuple[bytes, bytes]:
+    return pair.source.model, pair.target.model
+
+
+def _write(
+    output: Path,
+    models: Sequence[Path],
+    config: Config,
+    pair: TokenizerPair,
+    weights: Sequence[_Weights],
+) -> None:
+    """Make the model folder, whole or not at all; settings are those of the first model."""
+    origins = {model_folder.read_config(model).fine_tuned_from for model in models}
+    origin = origins.pop() if len(origins) == 1 else ""
+    config = dataclasses.replace(config, fine_tuned_from=origin)
+    mean = model_folder.build_model(config, pair)
+    average_weights([each.path for each in weights], mean)
+    card = CardFacts(config=config, averaged=tuple(each.description for each in weights))
+    with new_folder(output.absolute()) as folder:
+        model_folder.write_config(folder, config)
+        pair.save(folder)
+        model_folder.save_weights(folder, mean)
+        (folder / model_folder.CARD).write_text(model_card(card), "utf-8")
+        for name, content in _shared_dev_set(models).items():
+            (folder / name).write_bytes(content)
+    click.echo(
+        f"averaged {_counted(weights, 'set')} of weights; the model is in {output}", err=True
+    )
+
+
+def _shared_dev_set(models: Sequence[Path]) -> dict[str, bytes]:
+    """The files of the validation set, where all models have the same."""
+    try:
+        sets = [{name: (model / name).read_bytes() for name in _DEV_FILES} for model in models]
+    except OSError:
+        return {}
+    return sets[0] if all(each == sets[0] for each in sets) else {}

@@ -1,0 +1,74 @@
+"""How a validation set is scored while training: by the translator and the scores of `mt eval`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mt.corpus.formats.text import read_text_lines
+from mt.errors import ModelFolderError
+from mt.evaluate.scores import corpus_scores, tokenizer_for
+from mt.events import Listener, Notice
+from mt.train.distributed import Ranks
+from mt.train.validation import TranslationScores, Validator
+from mt.translate.translator import Translator
+
+_NUM_SAMPLES = 2  # translations shown at each validation
+
+
+def make_validator(
+    folder: Path,
+    translator: Translator,
+    origins: Sequence[tuple[str, int]],
+    ranks: Ranks,
+    *,
+    listener: Listener,
+) -> Validator:
+    """Translate the validation set as `mt translate` does and score it as `mt eval` does.
+
+    `origins` are the names and numbers of pairs of the corpora in it: where there are several, each
+    is scored by itself too. Each rank translates its share, and all have the scores.
+    """
+    sources = read_text_lines(folder / "dev.source")
+    references = read_text_lines(folder / "dev.target")
+    if len(sources) != len(references):
+        raise ModelFolderError(
+            f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
+            f"{len(references)}"
+        )
+    tokenize = tokenizer_for(translator.config.target_language)
+    if tokenize.warning:
+        listener(Notice(text=tokenize.warning, is_warning=True))
+
+    def validate() -> TranslationScores:
+        mine = [each.text for each in translator.translate(ranks.share(sources))]
+        texts = ranks.joined(mine)
+        scores = corpus_scores(texts, [references], tokenize=tokenize.name)
+        step = max(len(sources) // _NUM_SAMPLES, 1)
+        return TranslationScores(
+            scores={score.name: score.score for score in scores},
+            signatures={score.name: score.signature for score in scores},
+            samples=tuple(
+                (sources[i], texts[i], references[i])
+                for i in range(0, len(sources), step)[:_NUM_SAMPLES]
+            ),
+            by_origin=_scores_by_origin(texts, references, origins, tokenize.name),
+        )
+
+    return validate
+
+
+def _scores_by_origin(
+    texts: list[str], references: list[str], origins: Sequence[tuple[str, int]], tokenize: str
+) -> dict[str, dict[str, float]]:
+    """The scores of each corpus of a validation set, where it has several."""
+    filled = [(name, count) for name, count in origins if count]
+    if len(filled) < 2:
+        return {}
+    by_origin = {}
+    end = 0
+    for name, count in filled:
+        start, end = end, end + count
+        scores = corpus_scores(texts[start:end], [references[start:end]], tokenize=tokenize)
+        by_origin[name] = {score.name: score.score for score in scores}
+    return by_origin
