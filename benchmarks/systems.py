@@ -49,6 +49,10 @@ class Plan:
     source: str
     target: str
     updates: int
+    seconds: float | None
+    """End a run when so many seconds are measured; None: after its updates."""
+    warmup: int
+    """Measuring begins with the first point at this update or later."""
     threads: int | None
 
 

@@ -69,10 +69,8 @@ def seconds_of(points: Sequence[Point]) -> float:
     return points[-1].seconds - points[0].seconds if points else 0.0
 
 
-def watch(
-    system: System, plan: Plan, run: Path, *, variables: Mapping[str, str], is_enough: float | None
-) -> Watched:
-    """Run a system in the fresh folder `run`, for `is_enough` measured seconds if given."""
+def watch(system: System, plan: Plan, run: Path, variables: Mapping[str, str]) -> Watched:
+    """Run a system in the fresh folder `run`."""
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir(parents=True)
     given = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -82,7 +80,9 @@ def watch(
     own = system.environment(plan, run)
 
     def enough(lines: list[Line]) -> bool:
-        return is_enough is not None and seconds_of(system.points(run, lines)[1:]) >= is_enough
+        if plan.seconds is None:
+            return False
+        return seconds_of(measured(system.points(run, lines), plan.warmup)) >= plan.seconds
 
     return run_watched(
         system.command(plan, run),
@@ -165,7 +165,7 @@ def compare_losses(plan: Plan, variables: Mapping[str, str]) -> None:
     losses = {}
     for precision in ("float32", "bfloat16"):
         run = plan.work / "runs" / f"mt-loss-{precision}"
-        watch(Own(precision=precision), plan, run, variables=variables, is_enough=None)
+        watch(Own(precision=precision), plan, run, variables)
         (last,) = (each for each in metrics(run) if each["event"] == "Validated")
         losses[precision] = last["scores"]["loss"]
     difference = losses["bfloat16"] - losses["float32"]
@@ -229,6 +229,8 @@ def main(
         source=source,
         target=target,
         updates=updates or (_MANY if seconds else 1000 if losses else 200),
+        seconds=seconds,
+        warmup=warmup,
         threads=threads,
     )
     if losses:
@@ -243,7 +245,7 @@ def main(
     for repeat in range(1, repeats + 1):
         for system in systems:
             run = folder_of(system, plan, repeat)
-            watched = watch(system, plan, run, variables=variables, is_enough=seconds)
+            watched = watch(system, plan, run, variables)
             points = measured(system.points(run, watched.lines), warmup)
             results.append(result_of(system, repeat, watched, points, log_of(run)))
             click.echo(str(results[-1]), err=True)
