@@ -52,7 +52,7 @@ def run_watched(
     """
     begun, busy, own = time.monotonic(), _busy_seconds(), _seconds_of_children()
     lines: list[Line] = []
-    with log.open("w", encoding="utf-8") as file:
+    with log.open("w", encoding="utf-8", buffering=1) as file:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
