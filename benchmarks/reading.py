@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from time_to_quality import find
 
 from mt.cli.main import main as mt
 from mt.corpus.sampler import BatchSampler
-from mt.train.trainer import Trainer
+from mt.train import trainer
 
 
 class Stopwatch:
@@ -29,8 +30,8 @@ class Stopwatch:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
-    def watch(self, owner: type, name: str) -> None:
-        """Put a timed function in the place of a method."""
+    def watch(self, owner: type | ModuleType, name: str) -> None:
+        """Put a timed function in the place of one of a class or module."""
         method: Callable[..., Any] = getattr(owner, name)
 
         def timed(*arguments: Any, **options: Any) -> Any:
@@ -53,8 +54,8 @@ def main(folder: Path, updates: int, source: str, target: str) -> None:
     """Measure the cost of batches while training on FOLDER."""
     watch = Stopwatch()
     watch.watch(BatchSampler, "epoch")
-    watch.watch(Trainer, "_make_batch")
-    watch.watch(Trainer, "_update")
+    watch.watch(trainer, "make_batch")
+    watch.watch(trainer.Trainer, "_update")
     corpus = [find(folder, "train", language) for language in (source, target)]
     dev = [find(folder, "val", language) for language in (source, target)]
     with tempfile.TemporaryDirectory() as output:
@@ -66,10 +67,10 @@ def main(folder: Path, updates: int, source: str, target: str) -> None:
             if end.code:
                 raise
     # Batches are made between updates, so that a step is both; validation makes a few more.
-    batches = watch.seconds["epoch"] + watch.seconds["_make_batch"]
+    batches = watch.seconds["epoch"] + watch.seconds["make_batch"]
     share = batches / (batches + watch.seconds["_update"])
     click.echo("| | ms an update |\n|---|---|")
-    for name, title in (("epoch", "sampling"), ("_make_batch", "reading and padding")):
+    for name, title in (("epoch", "sampling"), ("make_batch", "reading and padding")):
         click.echo(f"| {title} | {1000 * watch.seconds[name] / updates:.3f} |")
     click.echo(f"| the update itself | {1000 * watch.seconds['_update'] / updates:.3f} |")
     click.echo(f"| share of batches | {100 * share:.2f} % |")

@@ -1,0 +1,85 @@
+"""Updates of mt's own Trainer, without validation and without checkpoints."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from mt.config import Config
+from mt.corpus.store import TokenStore
+from mt.events import BatchDone, Event
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.train.checkpoint import Progress
+from mt.train.trainer import Trainer, TrainingData
+from mt.train.validation import TranslationScores
+
+_NEVER = 10**9  # updates
+
+
+class _EnoughError(Exception):
+    """Raised by the listener to end a run where it stands."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What is trained on what."""
+
+    config: Config
+    vocabulary: int
+    store: TokenStore
+    device: torch.device
+    dtype: torch.dtype
+
+
+def train_until(setup: Setup, is_enough: Callable[[BatchDone], bool]) -> Trainer:
+    """Train from first weights until `is_enough`, asked after each update, says so."""
+
+    def listen(event: Event) -> None:
+        if isinstance(event, BatchDone) and is_enough(event):
+            raise _EnoughError
+
+    def validate() -> TranslationScores:
+        raise AssertionError("nothing is validated here")
+
+    def keep(progress: Progress) -> None:
+        raise AssertionError("nothing is kept here")
+
+    config = dataclasses.replace(
+        setup.config.training,
+        validate_every=_NEVER,
+        max_updates=None,
+        max_epochs=None,
+        max_minutes=None,
+    )
+    torch.manual_seed(config.seed)
+    size = setup.vocabulary
+    trainer = Trainer(
+        model=EncoderDecoder(setup.config.model, source_vocab=size, target_vocab=size),
+        config=config,
+        data=TrainingData(train=setup.store, dev=setup.store),
+        device=setup.device,
+        dtype=setup.dtype,
+        folder=Path("unused"),
+        validator=validate,
+        keep_best=keep,
+        listener=listen,
+    )
+    with contextlib.suppress(_EnoughError):
+        trainer.run()
+    return trainer
+
+
+def pairs_of_updates(trainer: Trainer, first: int, last: int) -> list[list[int]]:
+    """The pairs of each batch of updates `first` to `last`, counted from 1, in order."""
+    each = trainer.config.accumulate
+    batches: list[list[int]] = []
+    epoch = 0
+    while len(batches) < last * each:
+        batches += [indices.tolist() for indices in trainer.sampler.epoch(epoch)]
+        epoch += 1
+    return batches[(first - 1) * each : last * each]
