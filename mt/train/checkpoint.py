@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from mt.atomic import new_folder
+from mt.atomic import clean, new_folder
 from mt.errors import ModelFolderError
 from mt.train.averaging import WeightAverage
 from mt.train.validation import BestTracker
@@ -44,6 +44,8 @@ class Progress:
     validation_seconds: float = 0.0
     num_skipped: int = 0
     """Updates skipped since their gradient was not finite."""
+    num_skipped_pairs: int = 0
+    """Times a pair was skipped since even alone it did not fit in memory."""
     validated_update: int = 0
     """The update after which the last validation was made."""
 
@@ -60,7 +62,11 @@ class Parts:
 
 
 def save_checkpoint(folder: Path, parts: Parts) -> Path:
-    """Write the state under `folder` and drop older states; returns where it stands."""
+    """Write the state under `folder` and drop older states; returns where it stands.
+
+    Raises ModelFolderError or OSError, for example when the disk is full; the older ones stay.
+    """
+    clean(folder)
     path = folder / f"checkpoint-{parts.progress.update}"
     record = {
         "format_version": FORMAT_VERSION,
@@ -68,7 +74,10 @@ def save_checkpoint(folder: Path, parts: Parts) -> Path:
         "tracker": dataclasses.asdict(parts.tracker),
     }
     with new_folder(path) as temporary:
-        save_file(_tensors(parts), temporary / "state.safetensors")
+        try:
+            save_file(_tensors(parts), temporary / "state.safetensors")
+        except SafetensorError as error:
+            raise ModelFolderError(f"{path} cannot be written: {error}") from error
         (temporary / "progress.json").write_text(json.dumps(record, indent=1), "utf-8")
     for other in list_checkpoints(folder):
         if other != path:
@@ -87,6 +96,7 @@ def load_checkpoint(folder: Path, parts: Parts) -> None:
 
     Raises ModelFolderError when there is none, or it is damaged or newer than this mt.
     """
+    clean(folder)
     paths = list_checkpoints(folder)
     if not paths:
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
