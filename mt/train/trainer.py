@@ -28,6 +28,7 @@ from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch, make_batch
 from mt.train.checkpoint import Parts, Progress, load_checkpoint, save_checkpoint
 from mt.train.loss import projected_cross_entropy
+from mt.train.memory import MemoryGuard, largest_first
 from mt.train.optimizer import make_optimizer
 from mt.train.schedule import inverse_square_root
 from mt.train.validation import BestTracker, Validator, validation_loss
@@ -86,6 +87,7 @@ class Trainer:
                 smaller_is_better=self.config.metric == "loss", patience=self.config.patience
             ),
         )
+        self.memory = MemoryGuard(listener=self.listener, progress=self.progress)
         self._started = time.monotonic()
         self._seconds_before = 0.0
         self._num_nonfinite = 0
@@ -114,12 +116,19 @@ class Trainer:
             self._validate()
         save_checkpoint(self.folder, self.parts)
         training = self.progress.seconds - self.progress.validation_seconds
+        tracker = self.parts.tracker
         self.listener(
             TrainingEnded(
                 update=self.progress.update,
                 reason=reason,
                 seconds=self.progress.seconds,
                 tokens_per_second=self.progress.target_tokens / max(training, 1e-9),
+                validation_seconds=self.progress.validation_seconds,
+                metric=_METRIC_NAMES[self.config.metric],
+                best=tracker.best,
+                best_update=tracker.best_update,
+                num_skipped=self.progress.num_skipped,
+                num_skipped_pairs=self.progress.num_skipped_pairs,
             )
         )
         return reason
@@ -162,6 +171,8 @@ class Trainer:
         """Batches without end, from where the run stands; marks the place as they are taken."""
         while True:
             batches = self.sampler.epoch(self.progress.epoch)
+            if self.device.type == "cuda":
+                batches = largest_first(batches, self.data.train)
             self._batches_in_epoch = len(batches)
             for indices in batches[self.progress.batch :]:
                 self.progress.batch += 1
@@ -175,14 +186,10 @@ class Trainer:
     def _update(self, batches: Sequence[Batch]) -> None:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
         self.model.train()
-        num_tokens = sum(batch.num_target_tokens for batch in batches)
         optimizer = self.parts.optimizer
-        optimizer.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=self.device)
-        for batch in batches:
-            loss = self._loss(batch)
-            (loss / num_tokens).backward()  # type: ignore[no-untyped-call]
-            total += loss.detach()
+        done = self.memory.accumulate(
+            batches, drop_gradient=optimizer.zero_grad, add_gradient=self._add_gradient
+        )
         limit = self.config.clip_norm or math.inf
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
         progress = self.progress
@@ -193,27 +200,33 @@ class Trainer:
             warmup_updates=self.config.warmup_updates,
         )
         is_finite = math.isfinite(norm)
-        if is_finite:
+        if is_finite and done.loss is not None:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             optimizer.step()
             self.parts.average.update(progress.update)
             self._num_nonfinite = 0
-            progress.target_tokens += num_tokens
+            progress.target_tokens += done.num_tokens
         self.listener(
             BatchDone(
                 update=progress.update,
                 epoch=self._epochs,
-                loss=float(total) / num_tokens,
+                loss=math.nan if done.loss is None else float(done.loss) / done.num_tokens,
                 rate=rate,
                 gradient_norm=norm,
-                num_target_tokens=num_tokens,
+                num_target_tokens=done.num_tokens,
                 seconds=self._clock(),
                 skipped=not is_finite,
             )
         )
         if not is_finite:
             self._count_nonfinite()
+
+    def _add_gradient(self, batch: Batch, num_tokens: int) -> Tensor:
+        """Add the gradient of a batch, divided by the tokens of the update; returns its loss."""
+        loss = self._loss(batch)
+        (loss / num_tokens).backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
 
     def _loss(self, batch: Batch) -> Tensor:
         with torch.autocast(
