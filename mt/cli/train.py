@@ -68,6 +68,9 @@ from mt.presets import PRESETS
     type=click.Path(path_type=Path),
     help="Write the pairs left out: reason, place, source, target, tab-separated.",
 )
+@click.option(
+    "--tensorboard", is_flag=True, help="Write event files into the folder tensorboard of -o."
+)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML settings.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting.")
 @device_options
@@ -116,7 +119,7 @@ def command(**flags: Any) -> int:
                 f"{what} cannot change when a run is resumed: --resume takes the budget "
                 "(--minutes, --epochs, --updates, --patience) and the machine alone"
             )
-        return resume_training(flags["resume"], training, machine)
+        return resume_training(flags["resume"], training, machine, tensorboard=flags["tensorboard"])
     if not flags["corpus"]:
         raise click.UsageError("Missing argument 'CORPUS...'.")
     if flags["output"] is None:
@@ -146,4 +149,4 @@ def command(**flags: Any) -> int:
         preset_name=flags["preset"],
         overrides=overrides,
     )
-    return start_training(arguments, flags["output"], machine)
+    return start_training(arguments, flags["output"], machine, tensorboard=flags["tensorboard"])

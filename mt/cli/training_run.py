@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +10,12 @@ from pathlib import Path
 
 import torch
 
+from mt.atomic import clean
 from mt.cli.console import TrainingConsole, stderr_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
 from mt.cli.records import CardWriter, MetricsFile
 from mt.cli.signals import StopSignal
+from mt.cli.tensorboard import tensorboard_files
 from mt.config import Config, Precision
 from mt.config_file import Values
 from mt.corpus.formats.text import read_text_lines
@@ -45,12 +48,14 @@ class Machine:
     threads: int | None
 
 
-def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -> int:
+def start_training(
+    arguments: CorpusArguments, folder: Path, machine: Machine, *, tensorboard: bool = False
+) -> int:
     """Train a new model into `folder`; returns the exit status."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(
             f"{folder} exists already and is not empty",
-            hint=f"Choose another -o, or go on with that run: --resume {folder}",
+            hint=f"Choose another -o, or go on with that run: --resume {shlex.quote(str(folder))}",
         )
     device = choose_device(machine.device)
     set_threads(machine.threads)
@@ -59,7 +64,11 @@ def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -
     was_there = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with TrainingConsole(stderr_console(), max_epochs=max_epochs) as listener:
+        with (
+            tensorboard_files(folder if tensorboard else None) as board,
+            TrainingConsole(stderr_console(), max_epochs=max_epochs, folder=folder) as console,
+        ):
+            listener = to_all([console, board])
             config, tokenizers = fill_folder(
                 folder,
                 inputs,
@@ -81,17 +90,26 @@ def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -
         raise
 
 
-def resume_training(folder: Path, budget: Values, machine: Machine) -> int:
+def resume_training(
+    folder: Path, budget: Values, machine: Machine, *, tensorboard: bool = False
+) -> int:
     """Go on with the run in `folder`; returns the exit status."""
     config = model_folder.read_config(folder)
     training = folder / model_folder.TRAINING
+    clean(folder)
+    clean(training)
     if not list_checkpoints(training):
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
     config = config.with_values(budget)
     tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
     device = choose_device(machine.device)
     set_threads(machine.threads)
-    with TrainingConsole(stderr_console(), max_epochs=config.training.max_epochs) as listener:
+    max_epochs = config.training.max_epochs
+    with (
+        tensorboard_files(folder if tensorboard else None) as board,
+        TrainingConsole(stderr_console(), max_epochs=max_epochs, folder=folder) as console,
+    ):
+        listener = to_all([console, board])
         return _run(folder, config, tokenizers, device, machine, listener, resumed=True)
 
 
@@ -139,7 +157,9 @@ def _run(
         trainer.resume()
         model_folder.write_config(folder, config)  # with the new budget
         reason = trainer.reason_to_end()
-        if reason is not None:
+        # A run that was interrupted by its last update still wants its last validation.
+        is_validated = trainer.progress.validated_update == trainer.progress.update
+        if reason is not None and is_validated:
             console(Notice(text=f"nothing left to do: {reason}"))
             return 0
     listeners += [
@@ -149,9 +169,9 @@ def _run(
     stop.install()
     trainer.run()
     if stop.received is not None:
-        console(Notice(text=f"interrupted and saved; go on with: mt train --resume {folder}"))
+        quoted = shlex.quote(str(folder))
+        console(Notice(text=f"interrupted and saved; go on with: mt train --resume {quoted}"))
         return 128 + stop.received
-    console(Notice(text=f"the model is in {folder}"))
     return 0
 
 
