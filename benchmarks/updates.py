@@ -15,7 +15,8 @@ from mt.corpus.store import TokenStore
 from mt.events import BatchDone, Event
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.train.checkpoint import Progress
-from mt.train.trainer import Trainer, TrainingData
+from mt.train.stream import TrainingData
+from mt.train.trainer import Trainer
 from mt.train.validation import TranslationScores
 
 _NEVER = 10**9  # updates
@@ -80,6 +81,6 @@ def pairs_of_updates(trainer: Trainer, first: int, last: int) -> list[list[int]]
     batches: list[list[int]] = []
     epoch = 0
     while len(batches) < last * each:
-        batches += [indices.tolist() for indices in trainer.sampler.epoch(epoch)]
+        batches += [indices.tolist() for indices in trainer.stream.sampler.epoch(epoch)]
         epoch += 1
     return batches[(first - 1) * each : last * each]

@@ -153,7 +153,19 @@ class TrainingEnded(Event):
     update: int
     reason: str
     seconds: float
+    """Training time of all runs, validation included."""
     tokens_per_second: float
+    """Target tokens over the time in training without validation."""
+    validation_seconds: float
+    metric: str
+    """Name of the score that decides which weights are best."""
+    best: float | None
+    """The best score so far; None before the first that was a number."""
+    best_update: int | None
+    num_skipped: int
+    """Updates skipped since their gradient was not finite."""
+    num_skipped_pairs: int
+    """Times a pair was skipped since even alone it did not fit in memory."""
 
 
 Listener = Callable[[Event], None]

@@ -6,11 +6,13 @@ plain lines, and no carriage returns.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -39,15 +41,14 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
-def training_console(max_epochs: float | None) -> TrainingConsole:
-    """A console for training on standard error."""
-    return TrainingConsole(stderr_console(), max_epochs=max_epochs)
-
-
 class TrainingConsole:
     """Listens to training and shows it."""
 
-    def __init__(self, console: Console, *, max_epochs: float | None) -> None:
+    def __init__(
+        self, console: Console, *, max_epochs: float | None, folder: Path | None = None
+    ) -> None:
+        """`folder` is where the model goes, as the commands to use it name it."""
+        self._folder = folder
         self._console = console
         self._max_epochs = max_epochs
         self._start: TrainingStarted | None = None
@@ -101,10 +102,8 @@ class TrainingConsole:
                 self._bar.update(self._task, description="training")
                 self._show_validation(event)
             case TrainingEnded():
-                self._line(
-                    f"training ended: {event.reason}; {event.update:,} updates in "
-                    f"{clock(event.seconds)}, {event.tokens_per_second:,.0f} target tokens/s"
-                )
+                for line in describe_end(event, self._folder):
+                    self._line(line)
 
     def _line(self, text: str) -> None:
         self._console.print(text)
@@ -181,6 +180,32 @@ def describe_corpus(event: CorpusRead) -> list[str]:
         for origin in event.origins:
             often = "" if origin.weight == 1.0 else f", {origin.weight:g} times an epoch"
             lines.append(f"  {origin.name}: {_counts(origin)}{often}")
+    return lines
+
+
+def describe_end(event: TrainingEnded, folder: Path | None) -> list[str]:
+    """What a run came to, and the commands to use its model, if there is one."""
+    lines = [
+        f"training ended: {event.reason}",
+        f"  {event.update:,} updates in {clock(event.seconds)} (validation "
+        f"{clock(event.validation_seconds)}), {event.tokens_per_second:,.0f} target tokens/s",
+    ]
+    if event.best is not None and event.best_update is not None:
+        digits = 3 if event.metric == "loss" else 2
+        lines.append(
+            f"  best dev {event.metric} {event.best:.{digits}f}, of update {event.best_update:,}"
+        )
+    if event.num_skipped:
+        lines.append(f"  updates skipped, their gradient being non-finite: {event.num_skipped:,}")
+    if event.num_skipped_pairs:
+        lines.append(f"  pairs skipped, too long for memory: {event.num_skipped_pairs:,}")
+    if folder is not None and event.best_update is not None:
+        quoted = shlex.quote(str(folder))
+        lines += [
+            f"the model is in {folder}",
+            f"  mt translate -m {quoted} < in > out",
+            f"  mt eval -m {quoted} SOURCE REFERENCE",
+        ]
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ def new_model_folder(folder: Path) -> Iterator[None]:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(
             f"{folder} exists already and is not empty",
-            hint=f"Choose another -o, or go on with that run: --resume {folder}",
+            hint=f"Choose another -o, or go on with that run: --resume {shlex.quote(str(folder))}",
         )
     was_there = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)

@@ -71,6 +71,9 @@ from mt.presets import PRESETS
     type=click.Path(path_type=Path),
     help="Write the pairs left out: reason, place, source, target, tab-separated.",
 )
+@click.option(
+    "--tensorboard", is_flag=True, help="Write event files into the folder tensorboard of -o."
+)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML settings.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting.")
 @device_options
@@ -99,13 +102,25 @@ def command(**flags: Any) -> int:
         patience=flags["patience"],
         seed=flags["seed"],
     )
+    if flags["resume"] is None:
+        if not flags["corpus"]:
+            raise click.UsageError("Missing argument 'CORPUS...'.")
+        if flags["output"] is None:
+            raise click.UsageError("Missing option '-o' / '--output'.")
     from mt.cli.corpus_setup import CorpusArguments
     from mt.cli.fine_tuning import load_start
-    from mt.cli.training_run import Machine, resume_training, start_training
+    from mt.cli.training_run import Machine, Place, resume_training, start_training
     from mt.config_file import read_config_file
+    from mt.train.distributed import Ranks
 
     machine = Machine(
         device=flags["device"], precision=flags["precision"], threads=flags["threads"]
+    )
+    place = Place(
+        folder=flags["resume"] or flags["output"],
+        machine=machine,
+        ranks=Ranks.of_environment(),
+        tensorboard=flags["tensorboard"],
     )
     if flags["resume"] is not None:
         fixed = (
@@ -122,11 +137,7 @@ def command(**flags: Any) -> int:
                 f"{what} cannot change when a run is resumed: --resume takes the budget "
                 "(--minutes, --epochs, --updates, --patience) and the machine alone"
             )
-        return resume_training(flags["resume"], training, machine)
-    if not flags["corpus"]:
-        raise click.UsageError("Missing argument 'CORPUS...'.")
-    if flags["output"] is None:
-        raise click.UsageError("Missing option '-o' / '--output'.")
+        return resume_training(training, place)
     config_file = flags["config_file"]
     overrides = merge(
         {} if config_file is None else read_config_file(config_file),
@@ -158,4 +169,4 @@ def command(**flags: Any) -> int:
         overrides=overrides,
         start=start,
     )
-    return start_training(arguments, flags["output"], machine)
+    return start_training(arguments, place)

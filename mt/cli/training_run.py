@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from mt.cli.console import training_console
+from mt.atomic import clean
+from mt.cli.console import TrainingConsole, stderr_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
 from mt.cli.dev_scores import make_validator
 from mt.cli.fine_tuning import Start, tell_result, tell_start
 from mt.cli.new_folder import new_model_folder
 from mt.cli.records import CardWriter, MetricsFile
 from mt.cli.signals import StopSignal
-from mt.config import Precision
+from mt.cli.tensorboard import tensorboard_files
+from mt.config import Config, Precision
 from mt.config_file import Values
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
@@ -25,8 +30,9 @@ from mt.train import preparation
 from mt.train.checkpoint import Progress, list_checkpoints
 from mt.train.distributed import Ranks, joined_ranks
 from mt.train.prepared import Prepared
+from mt.train.stream import TrainingData
 from mt.train.tokenising import num_cores
-from mt.train.trainer import Trainer, TrainingData
+from mt.train.trainer import Trainer
 from mt.translate import model_folder
 from mt.translate.translator import Translator
 
@@ -49,53 +55,71 @@ class Place:
     folder: Path
     machine: Machine
     ranks: Ranks
+    tensorboard: bool
+    """Whether to write event files."""
 
     @property
     def device(self) -> torch.device:
         """The device of this rank; raises ConfigError when it is not there."""
         return choose_device(self.machine.device, self.ranks.local_rank)
 
+    @contextmanager
+    def listening(self, config: Config) -> Iterator[Listener]:
+        """Those who listen to a run with these settings: the console, and TensorBoard's files."""
+        max_epochs = config.training.max_epochs
+        with (
+            tensorboard_files(self.folder if self.tensorboard else None) as board,
+            TrainingConsole(stderr_console(), max_epochs=max_epochs, folder=self.folder) as console,
+        ):
+            yield to_all([console, board])
 
-def start_training(arguments: CorpusArguments, folder: Path, machine: Machine) -> int:
-    """Train a new model into `folder`; returns the exit status.
+
+def start_training(arguments: CorpusArguments, place: Place) -> int:
+    """Train a new model; returns the exit status.
 
     Of several ranks the first prepares the folder, and the others read it.
     """
-    ranks = Ranks.of_environment()
-    place = Place(folder=folder, machine=machine, ranks=ranks)
-    start = arguments.start
+    ranks, start = place.ranks, arguments.start
     with joined_ranks(ranks):
         if not ranks.is_first:
             return _train(place, ignore, start=start) if ranks.of_first(False) else 1
         is_ready = False
         try:
-            max_epochs = arguments.draft(arguments.overrides).training.max_epochs
-            with new_model_folder(folder), training_console(max_epochs) as console:
+            draft = arguments.draft(arguments.overrides)
+            with new_model_folder(place.folder), place.listening(draft) as listener:
                 _ = place.device  # what is not there is refused before any file is read
                 inputs, values = open_inputs(arguments)
-                tell_start(start, arguments.draft(values), inputs.train, console)
-                processes = machine.threads or num_cores()
+                tell_start(start, arguments.draft(values), inputs.train, listener)
+                processes = place.machine.threads or num_cores()
                 fill_folder(
-                    folder, inputs, arguments, values, num_processes=processes, listener=console
+                    place.folder,
+                    inputs,
+                    arguments,
+                    values,
+                    num_processes=processes,
+                    listener=listener,
                 )
                 is_ready = ranks.of_first(True)
-                return _train(place, console, start=start)
+                return _train(place, listener, start=start)
         finally:
             if not is_ready:
                 ranks.of_first(False)
 
 
-def resume_training(folder: Path, budget: Values, machine: Machine) -> int:
-    """Go on with the run in `folder`; returns the exit status."""
+def resume_training(budget: Values, place: Place) -> int:
+    """Go on with the run in the folder; returns the exit status."""
+    folder, ranks = place.folder, place.ranks
     config = model_folder.read_config(folder).with_values(budget)
+    if ranks.is_first:
+        clean(folder)
+        clean(folder / model_folder.TRAINING)
     if not list_checkpoints(folder / model_folder.TRAINING):
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
-    place = Place(folder=folder, machine=machine, ranks=Ranks.of_environment())
-    with joined_ranks(place.ranks):
-        if not place.ranks.is_first:
+    with joined_ranks(ranks):
+        if not ranks.is_first:
             return _train(place, ignore, budget=budget)
-        with training_console(config.training.max_epochs) as console:
-            return _train(place, console, budget=budget)
+        with place.listening(config) as listener:
+            return _train(place, listener, budget=budget)
 
 
 def _train(
@@ -147,9 +171,11 @@ def _train(
     if budget is not None:
         trainer.resume()
         reason = trainer.reason_to_end()
+        # A run that was interrupted by its last update still wants its last validation.
+        is_validated = trainer.progress.validated_update == trainer.progress.update
         if ranks.is_first:
             model_folder.write_config(folder, config)
-        if reason is not None:
+        if reason is not None and is_validated:
             console(Notice(text=f"nothing left to do: {reason}"))
             ranks.meet()
             return 0
@@ -164,8 +190,8 @@ def _train(
     received = max(ranks.gathered(stop.received or 0))
     ranks.meet()
     if received:
-        console(Notice(text=f"interrupted and saved; go on with: mt train --resume {folder}"))
+        quoted = shlex.quote(str(folder))
+        console(Notice(text=f"interrupted and saved; go on with: mt train --resume {quoted}"))
         return 128 + received
     tell_result(config.fine_tuned_from, trainer.parts.tracker.best_update, console)
-    console(Notice(text=f"the model is in {folder}"))
     return 0

@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from mt.atomic import new_folder
+from mt.atomic import clean, new_folder
 from mt.errors import ModelFolderError
 from mt.train.averaging import WeightAverage
 from mt.train.validation import BestTracker
@@ -45,6 +45,8 @@ class Progress:
     validation_seconds: float = 0.0
     num_skipped: int = 0
     """Updates skipped since their gradient was not finite."""
+    num_skipped_pairs: int = 0
+    """Times a pair was skipped since even alone it did not fit in memory."""
     validated_update: int = 0
     """The update after which the last validation was made."""
 
@@ -73,10 +75,12 @@ def save_checkpoint(
 ) -> Path:
     """Write the state under `folder` and drop older states; returns where it stands.
 
-    `random` are the random states of all ranks; this process alone without it.
+    `random` are the random states of all ranks; this process alone without it. Raises
+    ModelFolderError or OSError, for example when the disk is full; the older states stay.
     """
     if random is None:
         random = [random_states(torch.device("cpu"))]
+    clean(folder)
     path = folder / f"checkpoint-{parts.progress.update}"
     record = {
         "format_version": FORMAT_VERSION,
@@ -84,7 +88,10 @@ def save_checkpoint(
         "tracker": dataclasses.asdict(parts.tracker),
     }
     with new_folder(path) as temporary:
-        save_file(_tensors(parts, random), temporary / "state.safetensors")
+        try:
+            save_file(_tensors(parts, random), temporary / "state.safetensors")
+        except SafetensorError as error:
+            raise ModelFolderError(f"{path} cannot be written: {error}") from error
         (temporary / "progress.json").write_text(json.dumps(record, indent=1), "utf-8")
     for other in list_checkpoints(folder):
         if other != path:
@@ -103,6 +110,7 @@ def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
 
     Raises ModelFolderError when there is none, or it is damaged or newer than this mt.
     """
+    clean(folder)
     paths = list_checkpoints(folder)
     if not paths:
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")

@@ -17,14 +17,14 @@ class Objective(nn.Module):
         super().__init__()
         self.model = model
         self._smoothing = smoothing
-        self._dtype = dtype
+        self.dtype = dtype
 
     def forward(self, batch: Batch) -> Tensor:
         """The label-smoothed loss in nats, summed over the target tokens of the batch."""
         with torch.autocast(
             batch.source.device.type,
             dtype=torch.bfloat16,
-            enabled=self._dtype == torch.bfloat16,
+            enabled=self.dtype == torch.bfloat16,
         ):
             hidden = self.model(batch.source, batch.source_mask, batch.target)
         loss, _ = projected_cross_entropy(
@@ -32,6 +32,6 @@ class Objective(nn.Module):
             self.model.output_weight,
             batch.labels,
             smoothing=self._smoothing,
-            dtype=self._dtype,
+            dtype=self.dtype,
         )
         return loss

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from mt.config import TrainingConfig
-from mt.corpus.sampler import BatchSampler
-from mt.corpus.store import TokenStore
 from mt.errors import TrainingError
 from mt.events import (
     BatchDone,
@@ -28,7 +23,8 @@ from mt.events import (
 )
 from mt.model.encoder_decoder import EncoderDecoder, count_parameters
 from mt.train.averaging import WeightAverage
-from mt.train.batch import Batch, make_batch
+from mt.train.batch import Batch
+from mt.train.budget import reason_to_end
 from mt.train.checkpoint import (
     Parts,
     Progress,
@@ -38,10 +34,13 @@ from mt.train.checkpoint import (
 )
 from mt.train.distributed import Ranks
 from mt.train.freezing import describe_frozen, freeze
+from mt.train.gradients import Gradients
 from mt.train.keeping import WeightKeeper
+from mt.train.memory import MemoryGuard
 from mt.train.objective import Objective
 from mt.train.optimizer import make_optimizer
 from mt.train.schedule import inverse_square_root
+from mt.train.stream import BatchStream, TrainingData
 from mt.train.validation import (
     METRIC_NAMES,
     BestTracker,
@@ -50,16 +49,6 @@ from mt.train.validation import (
 )
 
 _LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingData:
-    """The token stores of a run."""
-
-    train: TokenStore
-    dev: TokenStore
-    weights: Sequence[float] = ()
-    """How often the pairs of each corpus come in an epoch; none: once."""
 
 
 @dataclass(kw_only=True)
@@ -90,14 +79,8 @@ class Trainer:
         self.model.to(self.device)
         freeze(self.model, self.config.freeze)
         objective = Objective(self.model, smoothing=self.config.label_smoothing, dtype=self.dtype)
-        self._objective = self.ranks.parallel(objective)
-        self.sampler = BatchSampler(
-            self.data.train.source_lengths + 1,
-            self.data.train.target_lengths + 1,
-            max_tokens=self.config.batch_tokens,
-            seed=self.config.seed,
-            origins=self.data.train.origins,
-            weights=self.data.weights,
+        self.stream = BatchStream(
+            self.data, self.config, self.progress, device=self.device, ranks=self.ranks
         )
         self.parts = Parts(
             model=self.model,
@@ -111,11 +94,12 @@ class Trainer:
         self.keeper = WeightKeeper(
             folder=self.folder, count=self.config.keep_weights, metric=self.config.metric
         )
+        memory = MemoryGuard(listener=self.listener, progress=self.progress)
+        self.gradients = Gradients(objective, ranks=self.ranks, memory=memory)
         self._started = time.monotonic()
         self._seconds_before = 0.0
         self._num_nonfinite = 0
         self._is_stopped = False
-        self._batches_in_epoch = len(self.sampler.epoch(0))
 
     def resume(self) -> None:
         """Go on from the newest checkpoint in the folder."""
@@ -135,26 +119,37 @@ class Trainer:
         if self.validates_start and self.progress.update == 0 and self.parts.tracker.best is None:
             self._validate()
             self._save()
-        micro_batches = self._micro_batches()
+        micro_batches = iter(self.stream)
         self._agree(0.0)
         while (reason := self.reason_to_end()) is None:
             self._update([next(micro_batches) for _ in range(self.config.accumulate)])
             if self.progress.update % interval == 0:
                 self._validate()
                 self._save()
+        self._agree(0.0)
         if self.progress.validated_update != self.progress.update and not self._is_stopped:
             self._validate()
         self._save()
+        self._report_end(reason)
+        return reason
+
+    def _report_end(self, reason: str) -> None:
         training = self.progress.seconds - self.progress.validation_seconds
+        tracker = self.parts.tracker
         self.listener(
             TrainingEnded(
                 update=self.progress.update,
                 reason=reason,
                 seconds=self.progress.seconds,
                 tokens_per_second=self.progress.target_tokens / max(training, 1e-9),
+                validation_seconds=self.progress.validation_seconds,
+                metric=METRIC_NAMES[self.config.metric],
+                best=tracker.best,
+                best_update=tracker.best_update,
+                num_skipped=self.progress.num_skipped,
+                num_skipped_pairs=self.progress.num_skipped_pairs,
             )
         )
-        return reason
 
     @property
     def validation_interval(self) -> int:
@@ -165,11 +160,7 @@ class Trainer:
 
     @property
     def _updates_per_epoch(self) -> int:
-        return math.ceil(self._batches_in_epoch / (self.config.accumulate * self.ranks.size))
-
-    @property
-    def _epochs(self) -> float:
-        return self.progress.epoch + self.progress.batch / self._batches_in_epoch
+        return math.ceil(self.stream.batches_in_epoch / (self.config.accumulate * self.ranks.size))
 
     def _clock(self) -> float:
         self.progress.seconds = self._seconds_before + time.monotonic() - self._started
@@ -177,52 +168,16 @@ class Trainer:
 
     def reason_to_end(self) -> str | None:
         """Why the run is over, in words, or None while it is not."""
-        config, progress = self.config, self.progress
         if self._is_stopped:
             return "interrupted"
-        if config.max_updates is not None and progress.update >= config.max_updates:
-            return f"{config.max_updates} updates are done"
-        if config.max_epochs is not None and self._epochs >= config.max_epochs:
-            return f"{config.max_epochs:g} epochs are done"
-        if config.max_minutes is not None and progress.seconds >= 60 * config.max_minutes:
-            return f"{config.max_minutes:g} minutes are over"
-        if self.parts.tracker.is_exhausted:
-            return f"no better {config.metric} in {config.patience} validations"
-        return None
-
-    def _micro_batches(self) -> Iterator[Batch]:
-        """Batches of this rank without end, from where the run stands; marks the place.
-
-        The ranks take turns in one stream that runs on over the ends of epochs, so that each has
-        as many batches as the others.
-        """
-        group: list[NDArray[np.int64]] = []
-        while True:
-            batches = self.sampler.epoch(self.progress.epoch)
-            self._batches_in_epoch = len(batches)
-            for indices in batches[self.progress.batch :]:
-                self.progress.batch += 1
-                group.append(indices)
-                if len(group) == self.ranks.size:
-                    mine = group[self.ranks.rank].tolist()
-                    yield make_batch(self.data.train, mine).to(self.device)
-                    group = []
-            self.progress.epoch += 1
-            self.progress.batch = 0
+        tracker, epochs = self.parts.tracker, self.stream.epochs
+        return reason_to_end(self.config, self.progress, tracker, epochs=epochs)
 
     def _update(self, batches: Sequence[Batch]) -> None:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
         self.model.train()
-        mine = sum(batch.num_target_tokens for batch in batches)
-        num_tokens = round(self.ranks.summed(mine)[0])
         optimizer = self.parts.optimizer
-        optimizer.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=self.device)
-        *first, last = batches
-        with self.ranks.unsynchronised(self._objective):
-            for batch in first:
-                total += self._accumulate(batch, num_tokens)
-        total += self._accumulate(last, num_tokens)
+        done = self.gradients.accumulate(batches, drop_gradient=optimizer.zero_grad)
         limit = self.config.clip_norm or math.inf
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
         progress = self.progress
@@ -233,37 +188,28 @@ class Trainer:
             warmup_updates=self.config.warmup_updates,
         )
         is_finite = math.isfinite(norm)
-        if is_finite:
+        if is_finite and done.loss is not None:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             optimizer.step()
             self.parts.average.update(progress.update)
             self._num_nonfinite = 0
-            progress.target_tokens += num_tokens
-        loss_sum = self._agree(float(total))
+            progress.target_tokens += done.num_tokens
+        loss_sum = self._agree(math.nan if done.loss is None else float(done.loss))
         self.listener(
             BatchDone(
                 update=progress.update,
-                epoch=self._epochs,
-                loss=loss_sum / num_tokens,
+                epoch=self.stream.epochs,
+                loss=loss_sum / max(done.num_tokens, 1),
                 rate=rate,
                 gradient_norm=norm,
-                num_target_tokens=num_tokens,
+                num_target_tokens=done.num_tokens,
                 seconds=progress.seconds,
                 skipped=not is_finite,
             )
         )
         if not is_finite:
             self._count_nonfinite()
-
-    def _accumulate(self, batch: Batch, num_tokens: int) -> Tensor:
-        """Add the gradient of a batch; gives its summed loss.
-
-        Ranks average their gradients, so that what is to be their sum is multiplied before.
-        """
-        loss: Tensor = self._objective(batch)
-        (loss * (self.ranks.size / num_tokens)).backward()  # type: ignore[no-untyped-call]
-        return loss.detach()
 
     def _agree(self, loss: float) -> float:
         """Let all ranks know the time, and whether one is to stop; gives the sum of the losses."""
@@ -313,7 +259,7 @@ class Trainer:
         self.listener(
             Validated(
                 update=update,
-                epoch=self._epochs,
+                epoch=self.stream.epochs,
                 scores=scored.scores,
                 signatures=scored.signatures,
                 is_best=is_best,

@@ -10,6 +10,7 @@ training/            what resuming needs; may be deleted afterwards
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,13 +92,19 @@ def _format_version(text: str) -> int | None:
 
 
 def save_weights(folder: Path, model: EncoderDecoder) -> None:
-    """Write the weights that `model` holds; tied matrices once, and on no device."""
+    """Write the weights that `model` holds; tied matrices once, and on no device.
+
+    Raises ModelFolderError or OSError, for example when the disk is full; the old ones stay.
+    """
     tensors = {
         name: parameter.detach().cpu().contiguous() for name, parameter in model.named_parameters()
     }
     with replaced_file(folder / WEIGHTS) as temporary:
-        # One key of metadata only: several are written in a random order.
-        save_file(tensors, temporary, metadata={"format": "pt"})
+        try:
+            # One key of metadata only: several are written in a random order.
+            save_file(tensors, temporary, metadata={"format": "pt"})
+        except SafetensorError as error:
+            raise ModelFolderError(f"{folder / WEIGHTS} cannot be written: {error}") from error
 
 
 def build_model(config: Config, tokenizers: TokenizerPair) -> EncoderDecoder:
@@ -128,7 +135,7 @@ def weights_of(folder: Path) -> Path:
     if not path.exists():
         raise ModelFolderError(
             f"{folder} holds no weights yet: its training did not reach a validation",
-            hint=f"Go on with: mt train --resume {folder}",
+            hint=f"Go on with: mt train --resume {shlex.quote(str(folder))}",
         )
     return path
 

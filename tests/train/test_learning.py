@@ -18,7 +18,8 @@ from mt.search.beam import Symbols, beam_search
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
 from mt.train.batch import make_batch
-from mt.train.trainer import Trainer, TrainingData
+from mt.train.stream import TrainingData
+from mt.train.trainer import Trainer
 from mt.train.validation import TranslationScores
 
 VOCABULARY = 14
@@ -94,5 +95,5 @@ def test_gpu_and_cpu_losses_agree(tmp_path: Path) -> None:
         (tmp_path / device).mkdir()
         trainer = make_trainer(tmp_path / device, device, updates=1)
         batch = make_batch(trainer.data.train, range(50)).to(trainer.device)
-        losses.append(trainer._objective(batch).item())
+        losses.append(trainer.gradients.loss(batch).item())
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)

@@ -18,7 +18,8 @@ from mt.events import BatchDone, Event, Validated
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.train import checkpoint
 from mt.train.batch import Batch, make_batch
-from mt.train.trainer import Trainer, TrainingData
+from mt.train.stream import TrainingData
+from mt.train.trainer import Trainer
 from mt.train.validation import TranslationScores
 
 VOCABULARY = 20
@@ -118,7 +119,7 @@ def test_padding_and_repetition_change_no_loss_per_token(tmp_path: Path) -> None
     trainer.model.eval()
 
     def loss_of(batch: Batch) -> float:
-        return float(trainer._objective(batch).detach()) / batch.num_target_tokens
+        return float(trainer.gradients.loss(batch).detach()) / batch.num_target_tokens
 
     alone = make_batch(store, [0])
     wide = make_batch(store, [0, 1])

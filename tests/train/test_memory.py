@@ -1,0 +1,179 @@
+"""Batches that do not fit in memory: the same update in pieces, and no run that ends of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from mt.corpus.store import TokenBlock, TokenStore, write_tokens
+from mt.errors import TrainingError
+from mt.events import BatchDone, Notice
+from mt.train.batch import Batch, make_batch
+from mt.train.memory import halves, largest_first, num_rows, padded_tokens
+from tests.train.test_trainer import TINY, VOCABULARY, Run, budget, same
+
+LENGTHS = [2, 3, 9, 4, 30, 5, 6]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> TokenStore:
+    sources = [[4 + (i + j) % 9 for j in range(n)] for i, n in enumerate(LENGTHS)]
+    targets = [source[::-1] + [5] * (i % 3) for i, source in enumerate(sources)]
+    write_tokens(tmp_path / "s.arrow", [TokenBlock.of(sources, targets)], vocab_size=VOCABULARY)
+    return TokenStore(tmp_path / "s.arrow")
+
+
+class Device:
+    """Stands for a small GPU: it gives up on batches above a size, half of the work done."""
+
+    def __init__(self, run: Run, room: int) -> None:
+        self.tried: list[int] = []
+        self._run, self._room = run, room
+        self._loss = run.trainer.gradients.loss
+        run.trainer.gradients.loss = self.loss  # type: ignore[method-assign]
+
+    def loss(self, batch: Batch) -> Tensor:
+        self.tried.append(padded_tokens(batch))
+        loss = self._loss(batch)
+        if padded_tokens(batch) > self._room:
+            loss.register_hook(self._give_up)  # type: ignore[no-untyped-call]
+        return loss
+
+    def _give_up(self, gradient: Tensor) -> Tensor:
+        parameter = next(self._run.trainer.model.parameters())
+        parameter.grad = torch.full_like(parameter, 1e9)  # what must not come into the update
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+
+def notices(run: Run) -> list[Notice]:
+    return [event for event in run.events if isinstance(event, Notice)]
+
+
+def small_run(folder: Path, updates: int, **changes: object) -> Run:
+    """A run in float64, and without dropout, which would draw other masks for pieces.
+
+    In float32 the biases of keys differ: their gradient is zero but for rounding, and AdamW
+    divides that by its own size.
+    """
+    torch.set_default_dtype(torch.float64)
+    try:
+        model = dataclasses.replace(TINY, dropout=0.0)
+        run = Run(folder, budget(updates, **changes), model=model)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    run.trainer.gradients.objective.dtype = torch.float64
+    return run
+
+
+def test_halves_are_the_batch_without_needless_padding(store: TokenStore) -> None:
+    first, second = halves(make_batch(store, [0, 4, 1, 2, 3]))
+    for half, indices in ((first, [0, 4]), (second, [1, 2, 3])):
+        alone = make_batch(store, indices)
+        for field in dataclasses.fields(Batch):
+            assert torch.equal(getattr(half, field.name), getattr(alone, field.name))
+    with pytest.raises(ValueError, match="no halves"):
+        halves(make_batch(store, [4]))
+
+
+@pytest.mark.parametrize("room", [14, 20, 40])
+def test_updates_in_pieces_equal_those_of_a_device_with_room(room: int, tmp_path: Path) -> None:
+    whole = small_run(tmp_path, 12)
+    whole.trainer.run()
+    pieces = small_run(tmp_path, 12)
+    device = Device(pieces, room)
+    pieces.trainer.run()
+    assert max(device.tried) > room
+    for one, other in zip(whole.weights(), pieces.weights(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-7)
+    assert pieces.losses == pytest.approx(whole.losses, rel=1e-9)
+    tokens = [
+        [event.num_target_tokens for event in run.events if isinstance(event, BatchDone)]
+        for run in (whole, pieces)
+    ]
+    assert tokens[0] == tokens[1]
+    assert pieces.trainer.progress.num_skipped_pairs == 0
+    (notice,) = notices(pieces)
+    assert "does not fit" in notice.text
+    assert not notice.is_warning
+
+
+def test_what_is_known_not_to_fit_is_not_tried_again(store: TokenStore, tmp_path: Path) -> None:
+    run = small_run(tmp_path, 9)
+    device = Device(run, room=90)
+    batch = make_batch(store, [0, 1, 2, 3, 5, 6])
+    assert padded_tokens(batch) > 90
+    run.trainer._update([batch])
+    assert sum(size > 90 for size in device.tried) == 1
+    run.trainer._update([batch, batch])
+    assert sum(size > 90 for size in device.tried) == 1
+
+
+def test_a_pair_that_does_not_fit_alone_is_skipped_and_counted(
+    store: TokenStore, tmp_path: Path
+) -> None:
+    without = small_run(tmp_path, 9)
+    without.trainer._update([make_batch(store, [0, 1, 2, 3, 5, 6])])
+    run = small_run(tmp_path, 9)
+    Device(run, room=50)
+    run.trainer._update([make_batch(store, [0, 1, 2, 3, 4, 5, 6])])
+    assert run.trainer.progress.num_skipped_pairs == 1
+    (warning,) = [notice.text for notice in notices(run) if notice.is_warning]
+    assert "31 source and 32 target tokens" in warning
+    assert run.losses == pytest.approx(without.losses, rel=1e-9)
+    for one, other in zip(run.weights(), without.weights(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-7)
+
+
+def test_an_update_of_which_nothing_fits_changes_nothing(store: TokenStore, tmp_path: Path) -> None:
+    run = small_run(tmp_path, 9)
+    before = run.weights()
+    Device(run, room=1)
+    run.trainer._update([make_batch(store, [0, 1])])
+    assert same(before, run.weights())
+    assert run.trainer.progress.num_skipped_pairs == 2
+    assert run.trainer.progress.num_skipped == 0
+
+
+def test_a_device_on_which_nothing_ever_fits_ends_the_run(tmp_path: Path) -> None:
+    run = small_run(tmp_path, 1000)
+    Device(run, room=1)
+    with pytest.raises(TrainingError, match="not one pair of 20 updates"):
+        run.trainer.run()
+
+
+def test_the_tensors_of_a_failed_try_are_gone_before_the_next(
+    store: TokenStore, tmp_path: Path
+) -> None:
+    """Else the second try finds the memory still full."""
+    run = small_run(tmp_path, 1)
+    large: list[weakref.ref[Tensor]] = []
+    held: list[bool] = []
+
+    def loss(batch: Batch) -> Tensor:
+        held.extend(each() is not None for each in large)
+        taken = torch.zeros(9)
+        large.append(weakref.ref(taken))
+        if num_rows(batch) > 2:
+            raise torch.OutOfMemoryError(f"no room for {taken.numel()}")
+        return original(batch)
+
+    original = run.trainer.gradients.loss
+    run.trainer.gradients.loss = loss  # type: ignore[method-assign]
+    run.trainer._update([make_batch(store, [0, 1, 2, 3])])
+    assert held == [False] * 3
+
+
+def test_the_largest_batch_comes_first_and_none_is_lost(store: TokenStore, tmp_path: Path) -> None:
+    run = small_run(tmp_path, 1)
+    batches = run.trainer.stream.sampler.epoch(0)
+    data = run.trainer.data.train
+    ordered = largest_first(batches, data)
+    sizes = [padded_tokens(make_batch(data, batch.tolist())) for batch in ordered]
+    assert sizes[0] == max(sizes)
+    assert sizes[0] > padded_tokens(make_batch(data, batches[0].tolist()))
+    assert sorted(map(tuple, ordered)) == sorted(map(tuple, batches))
