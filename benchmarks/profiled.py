@@ -19,7 +19,7 @@ from torch.autograd.profiler_util import FunctionEvent
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from mt.model.dropout import Dropout
-from mt.train import trainer as training
+from mt.train import objective
 
 GROUPS = (
     "products, forward",
@@ -81,7 +81,7 @@ def profiled(activities: Iterable[ProfilerActivity]) -> Iterator[profile]:
     """Within, operators are recorded, and the regions of dropout and loss are marked."""
     marks: list[tuple[Any, str, str]] = [
         (Dropout, "forward", _DROPOUT),
-        (training, "projected_cross_entropy", _LOSS),
+        (objective, "projected_cross_entropy", _LOSS),
     ]
     held = [(owner, name, getattr(owner, name)) for owner, name, _ in marks]
     for owner, name, region in marks:

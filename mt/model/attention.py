@@ -49,11 +49,18 @@ def fused_scaled_dot_product(
 def attend(
     query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout
 ) -> Tensor:
-    """`scaled_dot_product` by the kernel that is fastest on the device of `query`."""
-    on_cpu = query.device.type == "cpu"
-    return (scaled_dot_product if on_cpu else fused_scaled_dot_product)(
-        query, key, value, bias, dropout
-    )
+    """`scaled_dot_product` by the kernel that is fastest on the device of `query`.
+
+    On CPUs the two products and the softmax are in float32 whatever the projections are in: the
+    products are small, and bfloat16 costs them more in conversions than it saves (docs/log.md).
+    """
+    if query.device.type != "cpu":
+        return fused_scaled_dot_product(query, key, value, bias, dropout)
+    if query.dtype != torch.bfloat16:
+        return scaled_dot_product(query, key, value, bias, dropout)
+    with torch.autocast("cpu", enabled=False):
+        heads = scaled_dot_product(query.float(), key.float(), value.float(), bias, dropout)
+    return heads.to(value.dtype)
 
 
 class MultiHeadAttention(nn.Module):

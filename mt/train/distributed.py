@@ -113,13 +113,22 @@ class Ranks:
 
 @contextmanager
 def joined_ranks(ranks: Ranks) -> Iterator[None]:
-    """Within, the ranks can talk. Raises TrainingError when one of the others ends early."""
+    """Within, the ranks can talk. Raises TrainingError when one of the others ends early.
+
+    Raises ConfigError when the environment does not say where they meet.
+    """
     if ranks.size == 1:
         yield
         return
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     try:
         distributed.init_process_group(backend, timeout=_LONGEST_WAIT)
+    except ValueError as error:
+        raise ConfigError(
+            f"WORLD_SIZE is {ranks.size}, but the ranks cannot find each other: {error}",
+            hint="Start them with torchrun, or unset WORLD_SIZE to train alone",
+        ) from error
+    try:
         yield
         distributed.destroy_process_group()
     except RuntimeError as error:

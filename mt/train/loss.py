@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_CHUNK = {"cpu": 512, "cuda": 2048}  # rows whose logits exist at a time
+_CHUNK = {"cpu": 256, "cuda": 2048}  # rows whose logits exist at a time
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from mt.model.attention import (
     MultiHeadAttention,
+    attend,
     fused_scaled_dot_product,
     scaled_dot_product,
 )
@@ -47,6 +48,16 @@ def test_the_fused_path_of_gpus_equals_the_plain_one(has_bias: bool) -> None:
     fused = fused_scaled_dot_product(query, key, value, bias, Dropout(0.5).eval())
     plain = scaled_dot_product(query, key, value, bias)
     torch.testing.assert_close(fused, plain, rtol=RTOL, atol=1e-12)
+
+
+@pytest.mark.parametrize("in_autocast", [False, True])
+def test_narrow_projections_are_attended_to_in_float32_on_cpus(in_autocast: bool) -> None:
+    query, key, value = (draw(2, 3, 5, 8).bfloat16() for _ in range(3))
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=in_autocast):
+        ours = attend(query, key, value, None, Dropout(0.5).eval())
+    wide = scaled_dot_product(query.float(), key.float(), value.float(), None)
+    assert ours.dtype == torch.bfloat16
+    assert torch.equal(ours, wide.bfloat16())
 
 
 def test_scaled_dot_product_equals_the_formula_term_by_term() -> None:

@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from mt.errors import ConfigError
-from mt.train.distributed import Ranks
+from mt.train.distributed import Ranks, joined_ranks
 from tests.cases.runs import SMALL, variables
 from tests.cases.toy import Toy, toy_pairs, write_files
 
@@ -214,3 +214,13 @@ def test_what_torchrun_says_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "environ", {"RANK": "x"})
     with pytest.raises(ConfigError, match="must be numbers"):
         Ranks.of_environment()
+
+
+def test_ranks_without_a_place_to_meet_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    with pytest.raises(ConfigError, match="cannot find each other"), joined_ranks(Ranks(size=2)):
+        pass
