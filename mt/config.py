@@ -159,7 +159,10 @@ class TrainingConfig:
     peak_rate: float = 5e-3
     """Learning rate at the end of the warm-up."""
     warmup_updates: int = 600
-    """Updates over which the rate rises linearly; then it falls as 1/sqrt(update)."""
+    """Updates over which the rate rises linearly; then it falls as 1/sqrt(update). Of a budget in
+    minutes the rise takes a fifth at most."""
+    cooldown: float = 0.0
+    """Share of the budget at its end over which the rate falls linearly to zero; 0: none."""
     beta1: float = 0.9
     """Decay of AdamW's mean of gradients."""
     beta2: float = 0.98
@@ -199,6 +202,9 @@ class TrainingConfig:
             value = getattr(self, name)
             _require(value is None or value > 0, f"training.{name} must be positive: {value}")
         _require(self.peak_rate > 0, f"training.peak_rate must be positive: {self.peak_rate}")
+        _require(
+            0.0 <= self.cooldown <= 1.0, f"training.cooldown must lie in [0, 1]: {self.cooldown}"
+        )
         for name in ("label_smoothing", "average_decay", "beta1", "beta2"):
             value = getattr(self, name)
             _require(0.0 <= value < 1.0, f"training.{name} must lie in [0, 1): {value}")

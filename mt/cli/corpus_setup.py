@@ -112,7 +112,9 @@ def fill_folder(
     )
     key = key_of_run(draft, corpus=digests, others=others, tokenizers=given)
     # The pairs left out are known only to a run that reads them.
-    other = None if arguments.rejected else find_prepared(folder, model_folder.TRAINING, key)
+    other = None
+    if not arguments.rejected:
+        other = find_prepared(folder, model_folder.TRAINING, key, files=_TAKEN_OVER)
     if other is not None:
         text = f"the prepared corpus of {other} is taken over: same text, same settings"
         listener(Notice(text=text))
@@ -163,16 +165,18 @@ def fill_folder(
 
 
 _DEV_FILES = ("dev.source", "dev.target")
+_TAKEN_OVER = (
+    *map(Path, _DEV_FILES),
+    Path(model_folder.TRAINING) / preparation.TOKENS,
+    Path(model_folder.TRAINING) / preparation.DEV_TOKENS,
+)
 
 
 def _take_over(other: Path, folder: Path, config: Config) -> tuple[Prepared, TokenizerPair]:
     """Take the files of a prepared corpus into `folder`."""
     tokenizers = TokenizerPair.load(other, joint=config.tokenizer.joint)
-    for name in _DEV_FILES:
-        take_over(other / name, folder / name)
-    for name in (preparation.TOKENS, preparation.DEV_TOKENS):
-        inner = Path(model_folder.TRAINING) / name
-        take_over(other / inner, folder / inner)
+    for file in _TAKEN_OVER:
+        take_over(other / file, folder / file)
     tokenizers.save(folder)
     return Prepared.load(other / model_folder.TRAINING), tokenizers
 

@@ -122,14 +122,19 @@ def key_of_run(
     return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
 
 
-def find_prepared(folder: Path, training: str, key: str) -> Path | None:
-    """A model folder beside `folder` whose corpus has this key."""
+def find_prepared(
+    folder: Path, training: str, key: str, *, files: Sequence[Path] = ()
+) -> Path | None:
+    """A model folder beside `folder` whose corpus has this key, and that still has these files."""
     if not key:
         return None
     for summary in sorted(folder.absolute().parent.glob(f"*/{training}/{_SUMMARY}")):
+        other = summary.parent.parent
         try:
-            if Prepared.load(summary.parent).key == key:
-                return summary.parent.parent
+            if Prepared.load(summary.parent).key == key and all(
+                (other / file).is_file() for file in files
+            ):
+                return other
         except ModelFolderError:
             continue  # another run is writing it, or it is no folder of ours
     return None

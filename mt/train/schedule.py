@@ -1,17 +1,34 @@
-"""Learning rates as pure functions of the update."""
+"""Learning rates as pure functions of the update, and of how much of the budget is used up."""
 
 from __future__ import annotations
 
 import math
 
+_LONGEST_WARMUP = 0.2  # of a budget in minutes
 
-def inverse_square_root(update: int, *, peak_rate: float, warmup_updates: int) -> float:
+
+def learning_rate(
+    update: int,
+    *,
+    peak_rate: float,
+    warmup_updates: int,
+    minutes_done: float = 0.0,
+    cooldown: float = 0.0,
+    budget_done: float = 0.0,
+) -> float:
     """The rate of update 1, 2, …: linear up to `peak_rate`, then peak * sqrt(warmup / update).
 
-    Vaswani et al. 2017, section 5.3, with the peak as the parameter.
+    Vaswani et al. 2017, section 5.3, with the peak as the parameter. Two things fit it to a budget,
+    by shares of it that are used up, from 0 to 1:
+
+    - The warm-up takes at most a fifth of a budget in minutes: the rate is
+      peak * max(update / warmup, minutes_done / 0.2) where that is the smaller one.
+    - Over the last `cooldown` of the whole budget it falls linearly to zero on top:
+      (1 - budget_done) / cooldown.
     """
     if update < 1:
         raise ValueError(f"update must be at least 1, but is {update}")
-    if update <= warmup_updates:
-        return peak_rate * update / warmup_updates
-    return peak_rate * math.sqrt(warmup_updates / update)
+    warm = min(max(update / warmup_updates, minutes_done / _LONGEST_WARMUP), 1.0)
+    decay = min(math.sqrt(warmup_updates / update), 1.0)
+    end = min(max(1.0 - budget_done, 0.0) / cooldown, 1.0) if cooldown else 1.0
+    return peak_rate * warm * decay * end

@@ -24,7 +24,7 @@ from mt.events import (
 from mt.model.encoder_decoder import EncoderDecoder, count_parameters
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch
-from mt.train.budget import reason_to_end
+from mt.train.budget import budget_done, minutes_done, reason_to_end
 from mt.train.checkpoint import (
     Parts,
     Progress,
@@ -39,7 +39,7 @@ from mt.train.keeping import WeightKeeper
 from mt.train.memory import MemoryGuard
 from mt.train.objective import Objective
 from mt.train.optimizer import make_optimizer
-from mt.train.schedule import inverse_square_root
+from mt.train.schedule import learning_rate
 from mt.train.stream import BatchStream, TrainingData
 from mt.train.validation import (
     METRIC_NAMES,
@@ -182,11 +182,7 @@ class Trainer:
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
         progress = self.progress
         progress.update += 1
-        rate = inverse_square_root(
-            progress.update,
-            peak_rate=self.config.peak_rate,
-            warmup_updates=self.config.warmup_updates,
-        )
+        rate = self._rate()
         is_finite = math.isfinite(norm)
         if is_finite and done.loss is not None:
             for group in optimizer.param_groups:
@@ -210,6 +206,18 @@ class Trainer:
         )
         if not is_finite:
             self._count_nonfinite()
+
+    def _rate(self) -> float:
+        """The learning rate of the running update."""
+        config, progress = self.config, self.progress
+        return learning_rate(
+            progress.update,
+            peak_rate=config.peak_rate,
+            warmup_updates=config.warmup_updates,
+            minutes_done=minutes_done(config, progress),
+            cooldown=config.cooldown,
+            budget_done=budget_done(config, progress, epochs=self.stream.epochs),
+        )
 
     def _agree(self, loss: float) -> float:
         """Let all ranks know the time, and whether one is to stop; gives the sum of the losses."""

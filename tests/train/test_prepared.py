@@ -170,6 +170,10 @@ def test_a_folder_with_the_same_key_is_found_among_others(tmp_path: Path) -> Non
     (tmp_path / "aa" / "training" / "corpus.json").write_text("half {", "utf-8")
     assert find_prepared(tmp_path / "new", "training", "k") == tmp_path / "b"
     assert find_prepared(tmp_path / "new", "training", "none") is None
+    gone = [Path("training") / "tokens.arrow"]
+    assert find_prepared(tmp_path / "new", "training", "k", files=gone) is None
+    (tmp_path / "b" / gone[0]).touch()
+    assert find_prepared(tmp_path / "new", "training", "k", files=gone) == tmp_path / "b"
     assert find_prepared(tmp_path / "new", "training", "") is None
 
 

@@ -8,21 +8,64 @@ from torch import nn
 
 from mt.config import TrainingConfig
 from mt.train.averaging import WeightAverage
+from mt.train.budget import budget_done, minutes_done
+from mt.train.checkpoint import Progress
 from mt.train.optimizer import make_optimizer
-from mt.train.schedule import inverse_square_root
+from mt.train.schedule import learning_rate
 
 
 @pytest.mark.parametrize("update", [1, 2, 399, 400, 401, 1600, 10**6])
-def test_inverse_square_root_is_the_formula_of_vaswani_scaled_to_its_peak(update: int) -> None:
+def test_without_a_budget_it_is_the_formula_of_vaswani_scaled_to_its_peak(update: int) -> None:
     warmup, peak = 400, 5e-3
     formula = min(update**-0.5, update * warmup**-1.5) * peak * warmup**0.5
-    rate = inverse_square_root(update, peak_rate=peak, warmup_updates=warmup)
+    rate = learning_rate(update, peak_rate=peak, warmup_updates=warmup)
     assert rate == pytest.approx(formula, rel=1e-12)
 
 
 def test_update_zero_does_not_exist() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        inverse_square_root(0, peak_rate=1.0, warmup_updates=1)
+        learning_rate(0, peak_rate=1.0, warmup_updates=1)
+
+
+def test_a_short_budget_of_minutes_shortens_the_warm_up_and_a_long_one_does_not() -> None:
+    def rates(updates_in_budget: int) -> list[float]:
+        return [
+            learning_rate(
+                update,
+                peak_rate=1.0,
+                warmup_updates=100,
+                minutes_done=(update - 1) / updates_in_budget,
+            )
+            for update in range(1, updates_in_budget + 1)
+        ]
+
+    plain = [learning_rate(u, peak_rate=1.0, warmup_updates=100) for u in range(1, 1001)]
+    assert rates(1000) == plain
+    short = rates(50)
+    assert short[:11] == sorted(short[:11])
+    assert short[10] == pytest.approx(1.0)
+    assert max(short) <= 1.0
+
+
+def test_a_cooldown_ends_at_zero_and_touches_nothing_before() -> None:
+    def rate(budget_done: float) -> float:
+        return learning_rate(
+            1, peak_rate=1.0, warmup_updates=1, cooldown=0.25, budget_done=budget_done
+        )
+
+    assert rate(0.0) == rate(0.75) == 1.0
+    assert rate(0.875) == pytest.approx(0.5)
+    assert rate(1.0) == 0.0
+
+
+def test_the_largest_share_of_the_budgets_counts() -> None:
+    progress = Progress(update=5, seconds=30.0)
+    assert budget_done(TrainingConfig(), progress, epochs=3.0) == 0.0
+    config = TrainingConfig(max_updates=20, max_minutes=2.0, max_epochs=4.0)
+    assert minutes_done(config, progress) == 0.25
+    assert budget_done(config, progress, epochs=3.0) == 0.75
+    assert budget_done(config, progress, epochs=9.0) == 1.0
+    assert minutes_done(TrainingConfig(max_updates=20), progress) == 0.0
 
 
 def test_the_optimizer_steps_as_plain_adamw_does() -> None:
