@@ -139,6 +139,8 @@ def test_last_record_cut_short_does_not_stop_a_resume(own_model: Path) -> None:
     path = own_model / "metrics.jsonl"
     path.write_bytes(path.read_bytes()[:-9])
     resume(own_model).check()
+    lines = path.read_text("utf-8").split("\n")[:-1]
+    assert all("event" in json.loads(line) for line in lines)
 
 
 @pytest.mark.parametrize("place", ["a text file", "an empty folder", "nothing"])

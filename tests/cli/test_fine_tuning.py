@@ -77,6 +77,8 @@ def test_the_first_validation_scores_the_weights_of_the_start(
 ) -> None:
     options = ("--set", "training.metric=loss", "--set", "training.validate_every=1")
     run_here("train", *more, "--from", base, "-o", tmp_path / "new", *BRIEF, *options).check()
+    tokenizers = [(folder / "tokenizer.model").read_bytes() for folder in (base, tmp_path / "new")]
+    assert tokenizers[0] == tokenizers[1]
     found = records(tmp_path / "new", "Validated")
     assert [record["update"] for record in found] == [0, 1, 2]
     assert found[0]["is_best"]
@@ -92,6 +94,8 @@ def test_a_start_that_is_never_beaten_stays_the_model_and_the_user_is_told(
     settings = ("training.metric=loss", "training.peak_rate=1e3", "training.warmup_updates=1")
     options = [option for setting in settings for option in ("--set", setting)]
     run = run_here("train", *more, "--from", base, "-o", tmp_path / "new", *BRIEF, *options).check()
+    tokenizers = [(folder / "tokenizer.model").read_bytes() for folder in (base, tmp_path / "new")]
+    assert tokenizers[0] == tokenizers[1]
     assert same_tensors(base, tmp_path / "new")
     assert "warning: no update made the weights better: the model is still that of old" in run.err
 
@@ -126,6 +130,8 @@ def test_what_agrees_with_the_start_may_be_said(
 ) -> None:
     options = ("--preset", "tiny", "--set", "model.d_model=8", "--set", "tokenizer.kind=unigram")
     run_here("train", *more, "--from", base, "-o", tmp_path / "new", *BRIEF, *options).check()
+    tokenizers = [(folder / "tokenizer.model").read_bytes() for folder in (base, tmp_path / "new")]
+    assert tokenizers[0] == tokenizers[1]
 
 
 @pytest.mark.parametrize("damage", ["no folder", "no weights", "no tokenizer"])
