@@ -8,15 +8,40 @@ that of the rounded rate: the expectation stays exact.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 
+class _Drawing(threading.local):
+    """The generator that a thread draws from on the CPU; None is torch's default one."""
+
+    generator: torch.Generator | None = None
+
+
+_drawing = _Drawing()
+
+
+@contextmanager
+def drawing_from(generator: torch.Generator) -> Iterator[None]:
+    """Within, dropout on the CPU draws from `generator` in this thread."""
+    before = _drawing.generator
+    _drawing.generator = generator
+    try:
+        yield
+    finally:
+        _drawing.generator = before
+
+
 class Dropout(nn.Module):
     """Zero each element with probability `rate` and scale the rest by 1 / (1 - rate).
 
-    Srivastava et al. 2014. Random numbers come from torch's default generator.
+    Srivastava et al. 2014. Random numbers come from torch's default generator,
+    or on the CPU from that of `drawing_from`.
     """
 
     def __init__(self, rate: float) -> None:
@@ -34,7 +59,7 @@ class Dropout(nn.Module):
         threshold = min(max(round(self.rate * 256), 1), 255)
         draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64)
         # The full range of 64 bits: random_() without bounds leaves the sign bit zero.
-        draws.random_(-(2**63), None)
+        draws.random_(-(2**63), None, generator=_drawing.generator)
         keep = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= threshold
         return x * keep.to(x.dtype).mul_(256 / (256 - threshold))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -35,6 +36,16 @@ class Batch:
     def num_target_tokens(self) -> int:
         """M, what the loss is divided by."""
         return self.labels.numel()
+
+    @property
+    def num_pairs(self) -> int:
+        """B."""
+        return self.source.size(0)
+
+    @property
+    def num_padded(self) -> int:
+        """B * (S + T), the size that memory follows."""
+        return self.num_pairs * (self.source.size(1) + self.target.size(1))
 
     def to(self, device: torch.device) -> Batch:
         """Copy to `device`; from pinned memory the copy runs beside other work."""
@@ -69,3 +80,26 @@ def make_batch(store: TokenStore, indices: Sequence[int]) -> Batch:
         target_mask=target_mask,
         labels=labels[target_mask],
     )
+
+
+def cut(batch: Batch, count: int) -> list[Batch]:
+    """At most `count` parts of about as many pairs, in order, each as wide as it needs."""
+    bounds = [batch.num_pairs * i // count for i in range(count + 1)]
+    num_targets = batch.target_mask.sum(dim=1).tolist()
+    parts = []
+    for start, end in pairwise(bounds):
+        if start == end:
+            continue
+        source_mask, target_mask = batch.source_mask[start:end], batch.target_mask[start:end]
+        source, target = (int(mask.sum(dim=1).max()) for mask in (source_mask, target_mask))
+        first = sum(num_targets[:start])
+        parts.append(
+            Batch(
+                source=batch.source[start:end, :source],
+                source_mask=source_mask[:, :source],
+                target=batch.target[start:end, :target],
+                target_mask=target_mask[:, :target],
+                labels=batch.labels[first : first + sum(num_targets[start:end])],
+            )
+        )
+    return parts

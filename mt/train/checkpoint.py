@@ -60,11 +60,17 @@ class Parts:
     optimizer: torch.optim.Optimizer
     progress: Progress
     tracker: BestTracker
+    generators: Sequence[torch.Generator] = ()
+    """Those of the workers of this process."""
 
 
-def random_states(device: torch.device) -> dict[str, Tensor]:
-    """The states of the random generators of this process."""
+def random_states(
+    device: torch.device, generators: Sequence[torch.Generator] = ()
+) -> dict[str, Tensor]:
+    """The states of the random generators of this process, those of its workers among them."""
     states = {"cpu": torch.get_rng_state()}
+    for i, generator in enumerate(generators):
+        states[f"worker-{i}"] = generator.get_state()
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
     return states
@@ -79,7 +85,7 @@ def save_checkpoint(
     ModelFolderError or OSError, for example when the disk is full; the older states stay.
     """
     if random is None:
-        random = [random_states(torch.device("cpu"))]
+        random = [random_states(torch.device("cpu"), parts.generators)]
     clean(folder)
     path = folder / f"checkpoint-{parts.progress.update}"
     record = {
@@ -160,7 +166,10 @@ def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any], r
         setattr(parts.progress, key, value)
     for key in ("best", "best_update", "num_without_improvement"):
         setattr(parts.tracker, key, record["tracker"][key])
-    # A rank that was not there before goes on with the generator that it began with.
+    # A rank or a worker that was not there before goes on with the generator that it began with.
+    for i, generator in enumerate(parts.generators):
+        if f"random.worker-{i}.{rank}" in tensors:
+            generator.set_state(tensors[f"random.worker-{i}.{rank}"])
     if f"random.cpu.{rank}" in tensors:
         torch.set_rng_state(tensors[f"random.cpu.{rank}"])
     if torch.cuda.is_available() and f"random.cuda.{rank}" in tensors:

@@ -12,16 +12,25 @@ from mt.train.batch import Batch
 from mt.train.distributed import Ranks
 from mt.train.memory import Accumulated, MemoryGuard
 from mt.train.objective import Objective
+from mt.train.workers import Workers
 
 
 class Gradients:
     """Adds up the gradients of batches, each divided by the tokens of the whole update."""
 
-    def __init__(self, objective: Objective, *, ranks: Ranks, memory: MemoryGuard) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        *,
+        ranks: Ranks,
+        memory: MemoryGuard,
+        workers: Workers | None = None,
+    ) -> None:
         self.objective = objective
         self._parallel = ranks.parallel(objective)
         self._ranks = ranks
         self._memory = memory
+        self._workers = workers
 
     def loss(self, batch: Batch) -> Tensor:
         """The loss of a batch, summed over its target tokens; its backward pass joins the ranks."""
@@ -36,6 +45,8 @@ class Gradients:
         A process alone computes in pieces what does not fit in memory. Of several ranks none can
         begin anew by itself: there it raises TrainingError.
         """
+        if self._workers is not None:
+            return self._workers.accumulate(batches)
         if self._ranks.size == 1:
             return self._memory.accumulate(
                 batches, drop_gradient=drop_gradient, add_gradient=self._add

@@ -18,7 +18,7 @@ from torch import Tensor
 from mt.corpus.store import TokenStore
 from mt.errors import TrainingError
 from mt.events import Listener, Notice
-from mt.train.batch import Batch
+from mt.train.batch import Batch, cut
 from mt.train.checkpoint import Progress
 
 _MOST_EMPTY = 20
@@ -97,13 +97,13 @@ class MemoryGuard:
 
     def _cut(self, batch: Batch) -> list[Batch]:
         """The batch in pieces below what is known not to fit."""
-        if self._limit is None or num_rows(batch) == 1 or padded_tokens(batch) < self._limit:
+        if self._limit is None or batch.num_pairs == 1 or batch.num_padded < self._limit:
             return [batch]
-        return [piece for half in halves(batch) for piece in self._cut(half)]
+        return [piece for half in cut(batch, 2) for piece in self._cut(half)]
 
     def _smaller(self, batch: Batch) -> list[Batch]:
         """What takes the place of a batch that did not fit."""
-        rows = num_rows(batch)
+        rows = batch.num_pairs
         source, target = batch.source.size(1), batch.target.size(1)
         if rows == 1:
             self.progress.num_skipped_pairs += 1
@@ -123,42 +123,8 @@ class MemoryGuard:
                     "computed in halves, for the same updates (--batch-tokens makes them smaller)"
                 )
             )
-        self._limit = min(padded_tokens(batch), self._limit or padded_tokens(batch))
-        return list(halves(batch))
-
-
-def num_rows(batch: Batch) -> int:
-    """B."""
-    return batch.source.size(0)
-
-
-def padded_tokens(batch: Batch) -> int:
-    """B * (S + T), the size that memory follows."""
-    return num_rows(batch) * (batch.source.size(1) + batch.target.size(1))
-
-
-def halves(batch: Batch) -> tuple[Batch, Batch]:
-    """The first and the second half of the pairs (B at least 2), each as wide as it needs."""
-    if num_rows(batch) < 2:
-        raise ValueError("a batch of one pair has no halves")
-    middle = num_rows(batch) // 2
-    num_first = int(batch.target_mask[:middle].sum())  # target tokens
-    return (
-        _rows(batch, slice(None, middle), batch.labels[:num_first]),
-        _rows(batch, slice(middle, None), batch.labels[num_first:]),
-    )
-
-
-def _rows(batch: Batch, rows: slice, labels: Tensor) -> Batch:
-    source_mask, target_mask = batch.source_mask[rows], batch.target_mask[rows]
-    source, target = (int(mask.sum(dim=1).max()) for mask in (source_mask, target_mask))
-    return Batch(
-        source=batch.source[rows, :source],
-        source_mask=source_mask[:, :source],
-        target=batch.target[rows, :target],
-        target_mask=target_mask[:, :target],
-        labels=labels,
-    )
+        self._limit = min(batch.num_padded, self._limit or batch.num_padded)
+        return cut(batch, 2)
 
 
 def largest_first(batches: list[NDArray[np.int64]], store: TokenStore) -> list[NDArray[np.int64]]:

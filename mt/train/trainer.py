@@ -47,6 +47,7 @@ from mt.train.validation import (
     Validator,
     score_weights,
 )
+from mt.train.workers import make_workers
 
 _LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
 
@@ -79,6 +80,7 @@ class Trainer:
         self.model.to(self.device)
         freeze(self.model, self.config.freeze)
         objective = Objective(self.model, smoothing=self.config.label_smoothing, dtype=self.dtype)
+        workers = make_workers(objective, self.config, device=self.device, ranks=self.ranks)
         self.stream = BatchStream(
             self.data, self.config, self.progress, device=self.device, ranks=self.ranks
         )
@@ -90,12 +92,13 @@ class Trainer:
             tracker=BestTracker(
                 smaller_is_better=self.config.metric == "loss", patience=self.config.patience
             ),
+            generators=() if workers is None else workers.generators,
         )
         self.keeper = WeightKeeper(
             folder=self.folder, count=self.config.keep_weights, metric=self.config.metric
         )
         memory = MemoryGuard(listener=self.listener, progress=self.progress)
-        self.gradients = Gradients(objective, ranks=self.ranks, memory=memory)
+        self.gradients = Gradients(objective, ranks=self.ranks, memory=memory, workers=workers)
         self._started = time.monotonic()
         self._seconds_before = 0.0
         self._num_nonfinite = 0
@@ -229,7 +232,7 @@ class Trainer:
 
     def _save(self) -> None:
         """Write a checkpoint with the random states of all ranks."""
-        states = self.ranks.gathered(random_states(self.device))
+        states = self.ranks.gathered(random_states(self.device, self.parts.generators))
         if self.ranks.is_first:
             save_checkpoint(self.folder, self.parts, states)
 

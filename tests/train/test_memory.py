@@ -14,7 +14,7 @@ from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import TrainingError
 from mt.events import BatchDone, Notice
 from mt.train.batch import Batch, make_batch
-from mt.train.memory import halves, largest_first, num_rows, padded_tokens
+from mt.train.memory import largest_first
 from tests.train.test_trainer import TINY, VOCABULARY, Run, budget, same
 
 LENGTHS = [2, 3, 9, 4, 30, 5, 6]
@@ -38,9 +38,9 @@ class Device:
         run.trainer.gradients.loss = self.loss  # type: ignore[method-assign]
 
     def loss(self, batch: Batch) -> Tensor:
-        self.tried.append(padded_tokens(batch))
+        self.tried.append(batch.num_padded)
         loss = self._loss(batch)
-        if padded_tokens(batch) > self._room:
+        if batch.num_padded > self._room:
             loss.register_hook(self._give_up)  # type: ignore[no-untyped-call]
         return loss
 
@@ -70,16 +70,6 @@ def small_run(folder: Path, updates: int, **changes: object) -> Run:
     return run
 
 
-def test_halves_are_the_batch_without_needless_padding(store: TokenStore) -> None:
-    first, second = halves(make_batch(store, [0, 4, 1, 2, 3]))
-    for half, indices in ((first, [0, 4]), (second, [1, 2, 3])):
-        alone = make_batch(store, indices)
-        for field in dataclasses.fields(Batch):
-            assert torch.equal(getattr(half, field.name), getattr(alone, field.name))
-    with pytest.raises(ValueError, match="no halves"):
-        halves(make_batch(store, [4]))
-
-
 @pytest.mark.parametrize("room", [14, 20, 40])
 def test_updates_in_pieces_equal_those_of_a_device_with_room(room: int, tmp_path: Path) -> None:
     whole = small_run(tmp_path, 12)
@@ -106,7 +96,7 @@ def test_what_is_known_not_to_fit_is_not_tried_again(store: TokenStore, tmp_path
     run = small_run(tmp_path, 9)
     device = Device(run, room=90)
     batch = make_batch(store, [0, 1, 2, 3, 5, 6])
-    assert padded_tokens(batch) > 90
+    assert batch.num_padded > 90
     run.trainer._update([batch])
     assert sum(size > 90 for size in device.tried) == 1
     run.trainer._update([batch, batch])
@@ -158,7 +148,7 @@ def test_the_tensors_of_a_failed_try_are_gone_before_the_next(
         held.extend(each() is not None for each in large)
         taken = torch.zeros(9)
         large.append(weakref.ref(taken))
-        if num_rows(batch) > 2:
+        if batch.num_pairs > 2:
             raise torch.OutOfMemoryError(f"no room for {taken.numel()}")
         return original(batch)
 
@@ -173,7 +163,7 @@ def test_the_largest_batch_comes_first_and_none_is_lost(store: TokenStore, tmp_p
     batches = run.trainer.stream.sampler.epoch(0)
     data = run.trainer.data.train
     ordered = largest_first(batches, data)
-    sizes = [padded_tokens(make_batch(data, batch.tolist())) for batch in ordered]
+    sizes = [make_batch(data, batch.tolist()).num_padded for batch in ordered]
     assert sizes[0] == max(sizes)
-    assert sizes[0] > padded_tokens(make_batch(data, batches[0].tolist()))
+    assert sizes[0] > make_batch(data, batches[0].tolist()).num_padded
     assert sorted(map(tuple, ordered)) == sorted(map(tuple, batches))
