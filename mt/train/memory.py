@@ -18,7 +18,7 @@ from torch import Tensor
 from mt.corpus.store import TokenStore
 from mt.errors import TrainingError
 from mt.events import Listener, Notice
-from mt.train.batch import Batch
+from mt.train.batch import Batch, places_of
 from mt.train.checkpoint import Progress
 
 _MOST_EMPTY = 20
@@ -158,6 +158,7 @@ def _rows(batch: Batch, rows: slice, labels: Tensor) -> Batch:
         target=batch.target[rows, :target],
         target_mask=target_mask[:, :target],
         labels=labels,
+        places=places_of(target_mask[:, :target]),
     )
 
 
