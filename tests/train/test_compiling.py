@@ -138,6 +138,9 @@ def test_a_missing_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # torch's compiler uses what torch gave up
 def test_the_whole_compiler_gives_the_same_gradient(store: TokenStore) -> None:
     plain, compiled = objective_of(None), objective_of("inductor")
     for size in (5, 7):
