@@ -74,6 +74,12 @@ from mt.presets import PRESETS
 @click.option(
     "--tensorboard", is_flag=True, help="Write event files into the folder tensorboard of -o."
 )
+@click.option(
+    "--compile",
+    "compiled",
+    is_flag=True,
+    help="Compile the layers for training: a minute at the start, for GPUs.",
+)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML settings.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting.")
 @device_options
@@ -114,7 +120,10 @@ def command(**flags: Any) -> int:
     from mt.train.distributed import Ranks
 
     machine = Machine(
-        device=flags["device"], precision=flags["precision"], threads=flags["threads"]
+        device=flags["device"],
+        precision=flags["precision"],
+        threads=flags["threads"],
+        compiled=flags["compiled"],
     )
     place = Place(
         folder=flags["resume"] or flags["output"],

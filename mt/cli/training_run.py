@@ -23,7 +23,7 @@ from mt.config import Config, Precision
 from mt.config_file import Values
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
-from mt.events import Listener, Notice, ignore, to_all
+from mt.events import Event, Listener, Notice, ignore, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
@@ -46,6 +46,8 @@ class Machine:
     device: str
     precision: Precision
     threads: int | None
+    compiled: bool = False
+    """Whether the layers are compiled for training."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +162,18 @@ def _train(
         dtype=choose_training_dtype(place.machine.precision, place.device),
         folder=training,
         validator=make_validator(
-            folder, Translator(model, tokenizers, config), prepared.dev, ranks, listener=console
+            folder,
+            Translator(model, tokenizers, config, listener=_without_warnings(console)),
+            prepared.dev,
+            ranks,
+            listener=console,
         ),
         keep_best=keep_best,
         listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,
         validates_start=bool(config.fine_tuned_from),
         ranks=ranks,
+        compiler="inductor" if place.machine.compiled else None,
     )
     if budget is not None:
         trainer.resume()
@@ -195,3 +202,13 @@ def _train(
         return 128 + received
     tell_result(config.fine_tuned_from, trainer.parts.tracker.best_update, console)
     return 0
+
+
+def _without_warnings(listener: Listener) -> Listener:
+    """Pass on what is no warning: long lines of a validation set are no news at each validation."""
+
+    def listen(event: Event) -> None:
+        if not (isinstance(event, Notice) and event.is_warning):
+            listener(event)
+
+    return listen

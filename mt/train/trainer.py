@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from mt.config import TrainingConfig
 from mt.errors import TrainingError
@@ -21,6 +22,7 @@ from mt.events import (
     Validated,
     ValidationStarted,
 )
+from mt.model.device import fitting_in_memory, products_in_tf32
 from mt.model.encoder_decoder import EncoderDecoder, count_parameters
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch
@@ -32,6 +34,7 @@ from mt.train.checkpoint import (
     random_states,
     save_checkpoint,
 )
+from mt.train.compiling import WIDTH_MULTIPLE, compile_layers, uncompiled
 from mt.train.distributed import Ranks
 from mt.train.freezing import describe_frozen, freeze
 from mt.train.gradients import Gradients
@@ -50,6 +53,7 @@ from mt.train.validation import (
 from mt.train.workers import make_workers
 
 _LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
+_SMALLER = "Take a smaller --preset, or free the device of other programs"
 
 
 @dataclass(kw_only=True)
@@ -71,18 +75,32 @@ class Trainer:
     listener: Listener
     should_stop: Callable[[], bool] = lambda: False
     """Asked after each update; True ends the run, on all ranks, with everything saved."""
+    compiler: str | None = None
+    """Backend of `torch.compile` for the layers, in updates and not in validation; None: as is."""
+    tf32: bool = True
+    """Whether updates on CUDA may round the factors of float32 products to TF32."""
     validates_start: bool = False
     """Whether the weights to start from are worth a score, as those of a trained model are."""
     progress: Progress = field(default_factory=Progress)
     ranks: Ranks = field(default_factory=Ranks)
 
     def __post_init__(self) -> None:
-        self.model.to(self.device)
+        with fitting_in_memory("the model", hint=_SMALLER):
+            self.model.to(self.device)
+        if self.compiler is not None:
+            compile_layers(self.model, backend=self.compiler)
         freeze(self.model, self.config.freeze)
         objective = Objective(self.model, smoothing=self.config.label_smoothing, dtype=self.dtype)
-        workers = make_workers(objective, self.config, device=self.device, ranks=self.ranks)
+        workers = None
+        if self.compiler is None:  # a compiled layer shares its products among threads by itself
+            workers = make_workers(objective, self.config, device=self.device, ranks=self.ranks)
         self.stream = BatchStream(
-            self.data, self.config, self.progress, device=self.device, ranks=self.ranks
+            self.data,
+            self.config,
+            self.progress,
+            device=self.device,
+            ranks=self.ranks,
+            multiple=1 if self.compiler is None else WIDTH_MULTIPLE,
         )
         self.parts = Parts(
             model=self.model,
@@ -180,9 +198,13 @@ class Trainer:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
         self.model.train()
         optimizer = self.parts.optimizer
-        done = self.gradients.accumulate(batches, drop_gradient=optimizer.zero_grad)
+        with products_in_tf32(self.device, is_on=self.tf32):
+            done = self.gradients.accumulate(batches, drop_gradient=optimizer.zero_grad)
         limit = self.config.clip_norm or math.inf
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
+        length = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+        if self.device.type != "cpu":
+            self.stream.prepare(self.config.accumulate)  # a GPU is still at the gradient
+        loss, norm = _numbers(done.loss, length)
         progress = self.progress
         progress.update += 1
         rate = self._rate()
@@ -190,11 +212,12 @@ class Trainer:
         if is_finite and done.loss is not None:
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            optimizer.step()
-            self.parts.average.update(progress.update)
+            with fitting_in_memory("the step of the optimizer", hint=_SMALLER):
+                optimizer.step()
+                self.parts.average.update(progress.update)
             self._num_nonfinite = 0
             progress.target_tokens += done.num_tokens
-        loss_sum = self._agree(math.nan if done.loss is None else float(done.loss))
+        loss_sum = self._agree(loss)
         self.listener(
             BatchDone(
                 update=progress.update,
@@ -253,7 +276,7 @@ class Trainer:
         self.listener(ValidationStarted(update=update))
         begun = time.monotonic()
         self.model.eval()
-        with self.parts.average.applied():
+        with self.parts.average.applied(), uncompiled(is_compiled=self.compiler is not None):
             scored = score_weights(
                 self.model, self.data.dev, self.validator, device=self.device, ranks=self.ranks
             )
@@ -296,3 +319,11 @@ class Trainer:
                 precision=str(self.dtype).removeprefix("torch."),
             )
         )
+
+
+def _numbers(loss: Tensor | None, norm: Tensor) -> tuple[float, float]:
+    """A loss, NaN where there is none, and a norm: a GPU is waited for once, not twice."""
+    if loss is None:
+        return math.nan, float(norm)
+    first, second = torch.stack((loss, norm)).tolist()
+    return first, second
