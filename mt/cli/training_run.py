@@ -46,6 +46,8 @@ class Machine:
     device: str
     precision: Precision
     threads: int | None
+    shard: bool
+    """Whether the weights are sharded over the ranks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +169,7 @@ def _train(
         should_stop=lambda: stop.received is not None,
         validates_start=bool(config.fine_tuned_from),
         ranks=ranks,
+        shard=place.machine.shard,
     )
     if budget is not None:
         trainer.resume()
