@@ -80,6 +80,11 @@ from mt.presets import PRESETS
     is_flag=True,
     help="Compile the layers for training: a minute at the start, for GPUs.",
 )
+@click.option(
+    "--shard",
+    is_flag=True,
+    help="Shard the weights over the processes of torchrun, for models that do not fit on one.",
+)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML settings.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting.")
 @device_options
@@ -119,16 +124,23 @@ def command(**flags: Any) -> int:
     from mt.config_file import read_config_file
     from mt.train.distributed import Ranks
 
+    ranks = Ranks.of_environment()
+    if flags["shard"] and ranks.size == 1:
+        raise click.UsageError(
+            "--shard spreads the weights over several processes, but this one is alone: start "
+            "with torchrun --nproc-per-node N -m mt train … --shard"
+        )
     machine = Machine(
         device=flags["device"],
         precision=flags["precision"],
         threads=flags["threads"],
         compiled=flags["compiled"],
+        shard=flags["shard"],
     )
     place = Place(
         folder=flags["resume"] or flags["output"],
         machine=machine,
-        ranks=Ranks.of_environment(),
+        ranks=ranks,
         tensorboard=flags["tensorboard"],
     )
     if flags["resume"] is not None:

@@ -46,8 +46,10 @@ class Machine:
     device: str
     precision: Precision
     threads: int | None
-    compiled: bool = False
+    compiled: bool
     """Whether the layers are compiled for training."""
+    shard: bool
+    """Whether the weights are sharded over the ranks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +176,7 @@ def _train(
         validates_start=bool(config.fine_tuned_from),
         ranks=ranks,
         compiler="inductor" if place.machine.compiled else None,
+        shard=place.machine.shard,
     )
     if budget is not None:
         trainer.resume()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from mt.config import Metric
+from mt.config import Metric, TrainingConfig
 from mt.corpus.store import TokenStore
 from mt.model.device import fitting_in_memory
 from mt.model.encoder_decoder import EncoderDecoder
@@ -23,6 +23,7 @@ from mt.train.loss import projected_cross_entropy
 METRIC_NAMES: dict[Metric, str] = {"bleu": "BLEU", "chrf": "chrF2", "loss": "loss"}
 """What the metrics of the settings are called among scores."""
 _PAIRS_PER_BATCH = 64
+_LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,13 @@ class TranslationScores:
 
 
 Validator = Callable[[], TranslationScores]
+
+
+def validation_interval(config: TrainingConfig, updates_per_epoch: int) -> int:
+    """Updates between validations: as many as are set, else about those of an epoch."""
+    if config.validate_every is not None:
+        return config.validate_every
+    return min(max(updates_per_epoch, _LEAST_INTERVAL), _MOST_INTERVAL)
 
 
 def validation_batches(store: TokenStore, ranks: Ranks | None = None) -> Iterator[Batch]:

@@ -229,6 +229,17 @@ def test_bad_gradients_without_end_stop_the_run_with_the_last_good_weights(
     assert same(again.weights(), run.weights())
 
 
+def test_bad_gradients_in_a_row_are_counted_over_a_stop(tmp_path: Path) -> None:
+    first = Run(tmp_path, budget(7, max_nonfinite=6))
+    poison(first, set(range(5, 1000)))
+    first.trainer.run()
+    again = Run(tmp_path, budget(1000, max_nonfinite=6))
+    poison(again, set(range(5, 1000)))
+    again.trainer.resume()
+    with pytest.raises(TrainingError, match="update 10: the gradient was non-finite 6 times"):
+        again.trainer.run()
+
+
 def test_the_last_update_is_validated_and_saved(tmp_path: Path) -> None:
     run = Run(tmp_path, budget(10))
     run.trainer.run()
