@@ -103,11 +103,14 @@ class Ranks:
         )
 
     def unsynchronised(self, module: nn.Module) -> AbstractContextManager[None]:
-        """Within, gradients stay with their rank; for all but the last batch of an update."""
+        """Within, gradients stay with their rank; for all but the last batch of an update.
+
+        Those of sharded weights are sent each time: a rank could not hold them whole.
+        """
         if isinstance(module, nn.parallel.DistributedDataParallel):
             context: AbstractContextManager[None] = module.no_sync()
             return context
-        return _unsynchronised(module) if isinstance(module, FSDPModule) else nullcontext()
+        return nullcontext()
 
     def meet(self) -> None:
         """Wait for all: whoever leaves first would take its end of the connections along."""
@@ -142,15 +145,6 @@ def joined_ranks(ranks: Ranks) -> Iterator[None]:
             f"rank {ranks.rank} of {ranks.size} lost another one: {error}",
             hint="Look for its message above; go on from the last checkpoint by --resume",
         ) from error
-
-
-@contextmanager
-def _unsynchronised(module: FSDPModule) -> Iterator[None]:
-    module.set_requires_gradient_sync(False)
-    try:
-        yield
-    finally:
-        module.set_requires_gradient_sync(True)
 
 
 def _is_of_talk(error: Exception) -> bool:
