@@ -180,7 +180,7 @@ def decode(config: Config, dtype: torch.dtype, device: torch.device, scale: Scal
         TokenizerPair(source=tokenizer, target=tokenizer),
         dataclasses.replace(config, search=search),
         batch_size=min(128, scale.sentences),
-        dtype=dtype,
+        precision="bfloat16" if dtype == torch.bfloat16 else "float32",
     )
     lengths = np.random.default_rng(2).integers(10, 40, size=scale.sentences)
     lines = [tokenizer.decode(numbers) for numbers in random_numbers(lengths, vocabulary=size)]

@@ -20,6 +20,7 @@ TiedEmbeddings = Literal["all", "target", "none"]
 LengthPenalty = Literal["none", "mean", "gnmt"]
 Metric = Literal["bleu", "chrf", "loss"]
 Precision = Literal["auto", "float32", "bfloat16"]
+SearchPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 Droppable = Literal[
     "not_utf8",
     "long",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mt.cli.options import device_options
+from mt.cli.options import search_options
 from mt.errors import DataError
 
 
@@ -23,11 +23,8 @@ from mt.errors import DataError
 )
 @click.option("--lowercase", is_flag=True, help="Compare without case; the signatures show it.")
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
-@click.option(
-    "--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Sentences."
-)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
-@device_options
+@search_options
 def command(**flags: Any) -> None:
     """Score translations: BLEU and chrF with their sacreBLEU signatures.
 
@@ -111,6 +108,7 @@ def _translate(model: Path, sources: list[str], flags: dict[str, Any]) -> tuple[
         device=flags["device"],
         precision=flags["precision"],
         batch_size=flags["batch_size"],
+        workers=flags["workers"],
     )
     texts = [each.text for each in translator.translate(sources)]
     return texts, translator.config.target_language

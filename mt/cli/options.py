@@ -14,15 +14,41 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def device_options(command: _F) -> _F:
-    """--device, --precision and --threads."""
+    """--device, --precision and --threads of training."""
+    return _device_options(command, ["auto", "float32", "bfloat16"], "Type of matrix products.")
+
+
+def search_options(command: _F) -> _F:
+    """--device, --precision, --threads, --workers and --batch-size of translation."""
+    command = click.option(
+        "--batch-size",
+        type=click.IntRange(min=1),
+        default=64,
+        show_default=True,
+        help="Sentences a worker translates at once; it changes speed and memory alone.",
+    )(command)
+    command = click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help="Threads that translate side by side on the CPU; else one for each of --threads.",
+    )(command)
+    return _device_options(
+        command,
+        ["auto", "float32", "bfloat16", "int8"],
+        "Type of matrix products: float32 unless named. bfloat16 and int8 (CPU) are faster, and "
+        "there the batch can change a translation.",
+    )
+
+
+def _device_options(command: _F, precisions: list[str], precision_help: str) -> _F:
     for option in (
         click.option("--threads", type=click.IntRange(min=1), help="CPU threads of torch."),
         click.option(
             "--precision",
-            type=click.Choice(["auto", "float32", "bfloat16"]),
+            type=click.Choice(precisions),
             default="auto",
             show_default=True,
-            help="Type of matrix products; with bfloat16 the batch can change a translation.",
+            help=precision_help,
         ),
         click.option(
             "--device",

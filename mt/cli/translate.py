@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from mt.cli.options import device_options, from_flags
+from mt.cli.options import from_flags, search_options
 from mt.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,15 +30,8 @@ if TYPE_CHECKING:
 )
 @click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the gnmt penalty.")
 @click.option("--max-length", type=click.IntRange(min=1), help="Most tokens of a translation.")
-@click.option(
-    "--batch-size",
-    type=click.IntRange(min=1),
-    default=64,
-    show_default=True,
-    help="Sentences translated at once; it changes speed and memory alone.",
-)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each line read.")
-@device_options
+@search_options
 def command(**flags: Any) -> None:
     """Translate standard input, or FILES, one line for each line read, in order.
 
@@ -63,12 +56,14 @@ def command(**flags: Any) -> None:
         device=flags["device"],
         precision=flags["precision"],
         batch_size=flags["batch_size"],
+        workers=flags["workers"],
         listener=listener,
     )
-    num_at_limit = 0
+    num_lines = num_at_limit = 0
     with _output(flags["output"]) as out, counted_lines(console) as count:
         for group in _line_groups(flags["files"], translator, listener):
-            translations = translator.translate_window(group)
+            translations = translator.translate_window(group, first_line=num_lines + 1)
+            num_lines += len(group)
             num_at_limit += sum(each.hypotheses[0].hit_limit for each in translations)
             text = "".join(
                 _as_json(each) if flags["as_json"] else _as_lines(each, flags["n_best"] or 1)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import torch
 
-from mt.config import Precision
+from mt.config import Precision, SearchPrecision
 from mt.errors import ConfigError, DeviceMemoryError
 
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
@@ -61,14 +61,18 @@ def choose_training_dtype(precision: Precision, device: torch.device) -> torch.d
     return torch.float32 if precision == "float32" else torch.bfloat16
 
 
-def choose_search_dtype(precision: Precision, device: torch.device) -> torch.dtype:
-    """The type of products while translating; on the CPU float32 unless asked otherwise.
+def choose_search_precision(precision: SearchPrecision, device: torch.device) -> SearchPrecision:
+    """The type of products while translating: float32 unless asked otherwise.
 
     Only float32 keeps the promise that the company of a sentence does not change its translation.
+    Raises ConfigError for 8 bits on another device than a CPU.
     """
-    if precision == "bfloat16":
-        return torch.bfloat16
-    return torch.float32
+    if precision == "int8" and device.type != "cpu":
+        raise ConfigError(
+            f"--precision int8 is for CPUs, not for {device.type}",
+            hint="Use --precision bfloat16, or --device cpu",
+        )
+    return "float32" if precision == "auto" else precision
 
 
 @contextmanager
@@ -106,3 +110,14 @@ def set_threads(threads: int | None) -> None:
     """Let torch use so many CPU threads; None leaves its own choice."""
     if threads is not None:
         torch.set_num_threads(threads)
+
+
+@contextmanager
+def using_threads(count: int) -> Iterator[None]:
+    """Within, torch computes with so many CPU threads; some libraries know one number for all."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -20,7 +20,7 @@ from mt.model.dropout import Dropout
 from mt.model.initialise import initialise
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.positions import make_positions
-from mt.model.state import DecoderState, LayerCache, SourceKeysValues
+from mt.model.state import DecoderState, SlotCache, SourceKeysValues
 
 
 class EncoderDecoder(nn.Module):
@@ -82,7 +82,7 @@ class EncoderDecoder(nn.Module):
         """
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        x = self._embed_target(target, start=0)
+        x = self._embed_target(target)
         for layer in self.decoder:
             x = layer(x, memory, source_bias)
         out: Tensor = self.decoder_norm(x)
@@ -92,34 +92,43 @@ class EncoderDecoder(nn.Module):
         """Encode source (B, S) and give the state before the first step, one row a sentence."""
         bias = padding_bias(source_mask)
         memory = self.encode(source, bias)
-        sources = []
+        sources, caches = [], []
         for layer in self.decoder:
             key, value = layer.cross_attention.project_key_value(memory)  # type: ignore[operator,union-attr]
-            sources.append(
-                SourceKeysValues(key=key.contiguous(), value=value.contiguous(), bias=bias)
-            )
-        caches: tuple[LayerCache | None, ...] = (None,) * len(self.decoder)
-        return DecoderState(position=0, caches=caches, sources=tuple(sources), rows_per_sentence=1)
+            sources.append(SourceKeysValues(key=key.contiguous(), value=value.contiguous()))
+            caches.append(SlotCache.empty(key))
+        size = source.size(0)
+        return DecoderState(
+            position=torch.zeros(size, dtype=torch.long, device=source.device),
+            longest=0,
+            past=bias.new_empty(size, 1, 0),
+            caches=tuple(caches),
+            sources=tuple(sources),
+            source_bias=bias,
+        )
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Feed one token a row, tokens (N,); give logits (N, V) for the next, and the new state."""
-        x = self._embed_target(tokens[:, None], start=state.position)
+        rows = state.rows_per_sentence
+        scale = math.sqrt(self.config.d_model)
+        positions = self.target_positions.at(state.position, state.longest)
+        # (N) -> (B, K, D): the rows of a sentence are queries to the same keys.
+        x = self.target_embedding(tokens.view(-1, rows)) * scale + positions[:, None]
+        past = state.past_of_step()
         caches = []
         for layer, cache, source in zip(self.decoder, state.caches, state.sources, strict=True):
-            x, grown = layer.step(x, cache, source)  # type: ignore[operator]
+            x, grown = layer.step(x, cache, past[:, None], source, state.source_bias)  # type: ignore[operator]
             caches.append(grown)
-        hidden = self.decoder_norm(x)[:, 0]
-        logits = functional.linear(hidden, self.output_weight)
-        return logits, DecoderState(
-            position=state.position + 1,
-            caches=tuple(caches),
-            sources=state.sources,
-            rows_per_sentence=state.rows_per_sentence,
-        )
+        logits = self.project(self.decoder_norm(x).flatten(0, 1))
+        return logits, state.advanced(tuple(caches), past)
 
-    def _embed_target(self, target: Tensor, *, start: int) -> Tensor:
+    def project(self, hidden: Tensor) -> Tensor:
+        """Hidden vectors (N, D) -> logits (N, V)."""
+        return functional.linear(hidden, self.output_weight)
+
+    def _embed_target(self, target: Tensor) -> Tensor:
         scale = math.sqrt(self.config.d_model)
-        positions = self.target_positions(target.size(1), start)
+        positions = self.target_positions(target.size(1))
         out: Tensor = self.dropout(self.target_embedding(target) * scale + positions)
         return out
 

@@ -1,8 +1,8 @@
 """Encoder and decoder layers: sublayers with residual connections and normalisation.
 
 Pre-norm is x + f(LN(x)) (Xiong et al. 2020), post-norm LN(x + f(x)) (Vaswani et al. 2017).
-Shapes: B batch, N rows, T target positions, S source positions, D model width, H heads, E head
-width.
+Shapes: B batch, N rows, T target positions, S source positions, K rows a sentence, L slots, D
+model width.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mt.config import ModelConfig
 from mt.model.attention import MultiHeadAttention
 from mt.model.dropout import Dropout
 from mt.model.feed_forward import FeedForward
-from mt.model.state import LayerCache, SourceKeysValues
+from mt.model.state import SlotCache, SourceKeysValues
 
 
 class Residual(nn.Module):
@@ -88,24 +88,22 @@ class DecoderLayer(nn.Module):
         return out
 
     def step(
-        self, x: Tensor, cache: LayerCache | None, source: SourceKeysValues
-    ) -> tuple[Tensor, LayerCache]:
-        """One more target position: x (N, 1, D) -> (N, 1, D) and the cache with it added."""
-        grown: list[LayerCache] = []
+        self, x: Tensor, cache: SlotCache, past: Tensor, source: SourceKeysValues, bias: Tensor
+    ) -> tuple[Tensor, SlotCache]:
+        """One more target position: x (B, K, D) -> (B, K, D), and the cache with K slots more.
+
+        past (B, 1, K, L + K) and bias (B, 1, 1, S) are those of the slots and of the source.
+        """
+        grown: list[SlotCache] = []
 
         def attend_to_past(y: Tensor) -> Tensor:
-            key, value = self.self_attention.project_key_value(y)
-            past = LayerCache.grow(cache, key, value)
-            grown.append(past)
+            grown.append(cache.added(self.self_attention.project_slots(y)))
             query = self.self_attention.project_query(y)
-            return self.self_attention.combine(query, past.key, past.value, None)
+            return self.self_attention.combine(query, *grown[0].keys_values, past)
 
         def attend_to_source(y: Tensor) -> Tensor:
-            # (N, 1, D) -> (B, K, D): the K rows of a sentence are queries to the same keys.
-            grouped = source.group_rows(y)
-            query = self.cross_attention.project_query(grouped)
-            out = self.cross_attention.combine(query, source.key, source.value, source.bias)
-            return out.reshape(y.shape)
+            query = self.cross_attention.project_query(y)
+            return self.cross_attention.combine(query, source.key, source.value, bias)
 
         x = self.self_residual(x, attend_to_past)
         x = self.cross_residual(x, attend_to_source)

@@ -40,12 +40,20 @@ class SinusoidalPositions(nn.Module):
     def forward(self, length: int, start: int = 0) -> Tensor:
         """The encodings of positions start … start + length - 1, (length, D)."""
         end = start + length
+        self._grow(end)
+        return self.table[start:end]
+
+    def at(self, places: Tensor, longest: int) -> Tensor:
+        """The encodings of some places (B), the largest of which is `longest`: (B, D)."""
+        self._grow(longest + 1)
+        return self.table[places]
+
+    def _grow(self, end: int) -> None:
         if end > self.table.size(0):
             size = max(end, 2 * self.table.size(0))
             with torch.inference_mode(False):  # training may use what a search has grown
                 grown = sinusoids(size, self.d_model).to(self.table.dtype)
                 self.table = grown.to(self.table.device)
-        return self.table[start:end]
 
 
 class LearnedPositions(nn.Module):
@@ -61,13 +69,24 @@ class LearnedPositions(nn.Module):
 
         Raises DataError beyond the table.
         """
-        if start + length > self.max_positions:
+        self._check(start + length)
+        return self.table[start : start + length]
+
+    def at(self, places: Tensor, longest: int) -> Tensor:
+        """The encodings of some places (B), the largest of which is `longest`: (B, D).
+
+        Raises DataError beyond the table.
+        """
+        self._check(longest + 1)
+        return self.table[places]
+
+    def _check(self, length: int) -> None:
+        if length > self.max_positions:
             raise DataError(
-                f"a sequence of {start + length} tokens is longer than the table of "
+                f"a sequence of {length} tokens is longer than the table of "
                 f"{self.max_positions} learned positions",
                 hint="Split the text, or train with sinusoidal positions",
             )
-        return self.table[start : start + length]
 
 
 Positions = SinusoidalPositions | LearnedPositions

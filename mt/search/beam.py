@@ -2,27 +2,34 @@
 
 The beam of a sentence has K places. A hypothesis that ends keeps its place, so that the live
 ones become fewer and the search ends when none is left: each of the K results was, when it
-ended, among the K best prefixes of its length. A sentence leaves the batch as soon as no live
-hypothesis can change its result (`FinishedHypotheses.cannot_improve`).
+ended, among the K best prefixes of its length. A sentence is done as soon as no live hypothesis
+can change its result (`FinishedHypotheses.cannot_improve`).
 
 Each sentence depends on itself alone: bounds are relative to its own source, and rows of other
-sentences never compete with its own.
+sentences never compete with its own. So sentences may come and go: `Beam.joined` lets waiting ones
+take the places of those that are done.
 
-Shapes: B sentences still searched, K places, N = B * K rows, V vocabulary, T tokens so far.
+Shapes: B sentences, K places, N = B * K rows, V vocabulary, T tokens of the longest hypothesis.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from mt.config import SearchConfig
+from mt.search.best import best_of_rows
 from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
 from mt.search.step import S, StepModel
+
+_DEAD = 8  # sentences are dropped when one in so many is done: dropping copies what stays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,45 +42,83 @@ class Symbols:
     """Ids that no hypothesis may hold: padding, unknown, and the start symbol itself."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Beam:
-    """The live hypotheses of the sentences still searched."""
+@dataclass(kw_only=True)
+class Sentence:
+    """A sentence under search."""
 
-    sentences: list[int]
-    """(B) the place of each sentence in the batch as it was given."""
+    key: int
+    """What the caller knows it by."""
+    source_length: int
+    """Its tokens, the end symbol included."""
+    limit: int
+    """Most tokens of a hypothesis, its end symbol not counted."""
+    finished: FinishedHypotheses
+    length: int = 0
+    """Tokens of its live hypotheses."""
+    is_done: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam(Generic[S]):
+    """The live hypotheses of sentences, and what the model remembers of them."""
+
+    sentences: list[Sentence]
+    """(B)"""
     log_probability: Tensor
     """(B, K) float32; -inf marks a place that has ended or was never filled."""
     tokens: Tensor
-    """(B, K, T + 1) what was fed so far, the start symbol first."""
+    """(B, K, T + 1) what was fed so far, the start symbol first; shorter ones to the right."""
+    state: S
 
+    @staticmethod
+    def begin(
+        model: StepModel[S],
+        source: Tensor,
+        source_mask: Tensor,
+        keys: Sequence[int],
+        *,
+        symbols: Symbols,
+        config: SearchConfig,
+    ) -> Beam[S]:
+        """One hypothesis a sentence, the start symbol: source (B, S), mask (B, S) True at tokens.
 
-@torch.inference_mode()
-def beam_search(
-    model: StepModel[S],
-    source: Tensor,
-    source_mask: Tensor,
-    *,
-    symbols: Symbols,
-    config: SearchConfig,
-) -> list[SearchResult]:
-    """Search translations of source (B, S); source_mask (B, S) is True at tokens.
+        The last token of each source is its end symbol and does not count for the length bound.
+        """
+        lengths = [int(length) for length in source_mask.sum(dim=1).tolist()]
+        limits = [length_limit(config, length - 1) for length in lengths]
+        size = source.size(0)
+        return Beam(
+            sentences=[
+                Sentence(
+                    key=key,
+                    source_length=length,
+                    limit=limit,
+                    finished=FinishedHypotheses(config, limit),
+                )
+                for key, length, limit in zip(keys, lengths, limits, strict=True)
+            ],
+            log_probability=torch.zeros(size, 1, device=source.device),
+            tokens=torch.full((size, 1, 1), symbols.start, device=source.device),
+            state=model.start(source, source_mask),
+        )
 
-    The last token of each source is its end symbol and does not count for the length bound.
-    Each result has the `config.n_best` best hypotheses, best first; fewer when the vocabulary and
-    the bound allow fewer.
-    """
-    lengths = source_mask.sum(dim=1).tolist()
-    limits = [length_limit(config, int(length) - 1) for length in lengths]
-    finished = [FinishedHypotheses(config, max_length=limit) for limit in limits]
-    state = model.start(source, source_mask)
-    beam = _first_beam(source, symbols)
-    while beam.sentences:
-        scores, state = _expand(model, state, beam, symbols, limits)
-        beam, rows = _retire_and_prune(scores, beam, symbols, config.beam, limits, finished)
-        beam, kept = _stop(beam, finished)
-        if beam.sentences:
-            state = state.select(rows[kept].flatten())
-    return [each.result() for each in finished]
+    @property
+    def num_open(self) -> int:
+        """Sentences that are not done."""
+        return sum(not sentence.is_done for sentence in self.sentences)
+
+    def joined(self, other: Beam[S]) -> Beam[S]:
+        """With the sentences of `other` behind its own; both must have as many places."""
+        length = max(self.tokens.size(2), other.tokens.size(2))
+        tokens = [
+            functional.pad(each, (length - each.size(2), 0)) for each in (self.tokens, other.tokens)
+        ]
+        return Beam(
+            sentences=self.sentences + other.sentences,
+            log_probability=torch.cat((self.log_probability, other.log_probability)),
+            tokens=torch.cat(tokens),
+            state=self.state.joined(other.state),
+        )
 
 
 def length_limit(config: SearchConfig, source_length: int) -> int:
@@ -82,54 +127,50 @@ def length_limit(config: SearchConfig, source_length: int) -> int:
     return limit if config.max_length is None else min(limit, config.max_length)
 
 
-def _first_beam(source: Tensor, symbols: Symbols) -> _Beam:
-    """One live hypothesis a sentence: the start symbol (K = 1)."""
-    size = source.size(0)
-    return _Beam(
-        sentences=list(range(size)),
-        log_probability=torch.zeros(size, 1, device=source.device),
-        tokens=torch.full((size, 1, 1), symbols.start, device=source.device),
-    )
+def advance(
+    model: StepModel[S], beam: Beam[S], *, symbols: Symbols, config: SearchConfig
+) -> tuple[Beam[S], list[tuple[int, SearchResult]]]:
+    """Make one step; gives the beam after it, and the keys and results of sentences now done."""
+    scores, state = _expand(model, beam, symbols)
+    beam, rows = _retire_and_prune(scores, beam, symbols, config.beam)
+    done = _stop(beam)
+    return _without_done(dataclasses.replace(beam, state=state), rows), done
 
 
-def _expand(
-    model: StepModel[S], state: S, beam: _Beam, symbols: Symbols, limits: Sequence[int]
-) -> tuple[Tensor, S]:
+def _expand(model: StepModel[S], beam: Beam[S], symbols: Symbols) -> tuple[Tensor, S]:
     """Give the log-probability of every one-token continuation, (B, K, V)."""
-    logits, state = model.step(beam.tokens[:, :, -1].flatten(), state)
+    logits, state = model.step(beam.tokens[:, :, -1].flatten(), beam.state)
     # (N, V) -> (B, K, V)
-    step = torch.log_softmax(logits.float(), dim=-1).view(*beam.log_probability.shape, -1)
-    if symbols.forbidden:
-        step[..., list(symbols.forbidden)] = -math.inf
-    num_tokens = beam.tokens.size(2) - 1
-    at_limit = [num_tokens >= limits[sentence] for sentence in beam.sentences]
+    step = torch.log_softmax(logits, dim=-1, dtype=torch.float32)
+    step = step.view(*beam.log_probability.shape, -1)
+    for symbol in symbols.forbidden:
+        step[..., symbol] = -math.inf
+    at_limit = [sentence.length >= sentence.limit for sentence in beam.sentences]
     if any(at_limit):
         # Only the end may follow, at its own price: the score stays the model's score.
         rows = torch.tensor(at_limit, device=step.device)
         end = step[rows, :, symbols.end].clone()
         step[rows] = -math.inf
         step[rows, :, symbols.end] = end
-    return step + beam.log_probability[:, :, None], state
+    return step.add_(beam.log_probability[:, :, None]), state
 
 
 def _retire_and_prune(
-    scores: Tensor,
-    beam: _Beam,
-    symbols: Symbols,
-    places: int,
-    limits: Sequence[int],
-    finished: Sequence[FinishedHypotheses],
-) -> tuple[_Beam, Tensor]:
+    scores: Tensor, beam: Beam[S], symbols: Symbols, places: int
+) -> tuple[Beam[S], Tensor]:
     """Keep the best continuations, as many as a sentence has places left; retire those that end.
 
-    Returns the new beam and for each of its places the row it came from, (B, K).
+    Returns the new beam, with the state of the old one, and for each of its places the row it came
+    from, (B, K).
     """
     size, width, vocabulary = scores.shape
     candidates = min(places + 1, width * vocabulary)
-    top, index = scores.flatten(1).topk(candidates, dim=1)
-    left = torch.tensor([places - len(finished[s]) for s in beam.sentences], device=top.device)
-    _note_close_calls(top, left, beam, finished)
-    top, index = top[:, :places], index[:, :places]
+    top, index = best_of_rows(scores.flatten(1), candidates)
+    left = torch.tensor([places - len(each.finished) for each in beam.sentences], device=top.device)
+    _note_close_calls(top, left, beam.sentences)
+    missing = (0, max(places - candidates, 0))  # of a small vocabulary there are not so many
+    top = functional.pad(top[:, :places], missing, value=-math.inf)
+    index = functional.pad(index[:, :places], missing)
     origin = torch.div(index, vocabulary, rounding_mode="floor")
     token = index - origin * vocabulary
     rank = torch.arange(top.size(1), device=top.device)
@@ -139,46 +180,61 @@ def _retire_and_prune(
     prefix = beam.tokens.gather(1, origin[:, :, None].expand(-1, -1, beam.tokens.size(2)))
     for b, k in ended.nonzero().tolist():
         sentence = beam.sentences[b]
-        tokens = tuple(prefix[b, k, 1:].tolist())
-        finished[sentence].add(tokens, float(top[b, k]), hit_limit=len(tokens) >= limits[sentence])
-    new = _Beam(
-        sentences=beam.sentences,
+        start = prefix.size(2) - sentence.length
+        tokens = tuple(prefix[b, k, start:].tolist())
+        is_at_limit = len(tokens) >= sentence.limit
+        sentence.finished.add(tokens, float(top[b, k]), hit_limit=is_at_limit)
+    for sentence in beam.sentences:
+        sentence.length += 1
+    first_row = torch.arange(size, device=top.device)[:, None] * width
+    new = dataclasses.replace(
+        beam,
         log_probability=top.masked_fill(ended, -math.inf),
         tokens=torch.cat((prefix, token[:, :, None]), dim=2),
     )
-    first_row = torch.arange(size, device=top.device)[:, None] * width
     return new, first_row + origin
 
 
-def _note_close_calls(
-    top: Tensor, left: Tensor, beam: _Beam, finished: Sequence[FinishedHypotheses]
-) -> None:
+def _note_close_calls(top: Tensor, left: Tensor, sentences: Sequence[Sentence]) -> None:
     """Note where the last candidate that is kept hardly beats the first that is not.
 
     top (B, C) is sorted; left (B) are the places that a sentence has.
     """
-    edges = torch.stack((left - 1, left), dim=1).clamp(max=top.size(1) - 1)
+    edges = torch.stack((left - 1, left), dim=1).clamp(min=0, max=top.size(1) - 1)
     kept, dropped = top.gather(1, edges).unbind(1)
     is_close = (kept - dropped < CLOSE) & (dropped > -math.inf) & (left < top.size(1))
     for b in is_close.nonzero().flatten().tolist():
-        finished[beam.sentences[b]].had_close_call = True
+        sentences[b].finished.had_close_call |= not sentences[b].is_done
 
 
-def _stop(beam: _Beam, finished: Sequence[FinishedHypotheses]) -> tuple[_Beam, list[int]]:
-    """Let the sentences go that are done; returns the rest and their places in the beam."""
-    best_live = beam.log_probability.max(dim=1).values.tolist()
-    kept = [
-        b
-        for b, sentence in enumerate(beam.sentences)
-        if best_live[b] > -math.inf and not finished[sentence].cannot_improve(best_live[b])
-    ]
-    if len(kept) == len(beam.sentences):
-        return beam, kept
-    return (
-        _Beam(
-            sentences=[beam.sentences[b] for b in kept],
-            log_probability=beam.log_probability[kept],
-            tokens=beam.tokens[kept],
-        ),
-        kept,
+def _stop(beam: Beam[S]) -> list[tuple[int, SearchResult]]:
+    """Mark the sentences whose result no live hypothesis can change, and give those results."""
+    best_live = beam.log_probability.amax(dim=1).tolist()
+    done = []
+    for sentence, best in zip(beam.sentences, best_live, strict=True):
+        if sentence.is_done:
+            continue
+        if best == -math.inf or sentence.finished.cannot_improve(best):
+            sentence.is_done = True
+            done.append((sentence.key, sentence.finished.result()))
+    return done
+
+
+def _without_done(beam: Beam[S], rows: Tensor) -> Beam[S]:
+    """Let the state follow the beam, whose places come from `rows` (B, K), and drop what is done.
+
+    Few that are done stay a while, since dropping them copies the others; none beyond its limit.
+    """
+    sentences = beam.sentences
+    kept = [b for b, sentence in enumerate(sentences) if not sentence.is_done]
+    num_done = len(sentences) - len(kept)
+    is_late = any(each.is_done and each.length >= each.limit for each in sentences)
+    if not num_done or (num_done * _DEAD < len(sentences) and not is_late):
+        return dataclasses.replace(beam, state=beam.state.select(rows))
+    length = max((sentences[b].length for b in kept), default=0)
+    return Beam(
+        sentences=[sentences[b] for b in kept],
+        log_probability=beam.log_probability[kept],
+        tokens=beam.tokens[kept][:, :, beam.tokens.size(2) - length - 1 :],
+        state=beam.state.select(rows[kept]) if kept else beam.state,
     )

@@ -44,7 +44,7 @@ In float32 the company of a sentence moves its log-probability by about 1e-6.
 class FinishedHypotheses:
     """The finished hypotheses of one sentence; at most as many as the beam is wide."""
 
-    def __init__(self, config: SearchConfig, *, max_length: int) -> None:
+    def __init__(self, config: SearchConfig, max_length: int) -> None:
         self._config = config
         self._max_length = max_length
         self._kept: list[Hypothesis] = []

@@ -14,7 +14,15 @@ class State(Protocol):
     """What a model remembers of N rows."""
 
     def select(self, rows: Tensor) -> Self:
-        """Keep the given rows (N',), in the given order; rows may repeat."""
+        """Keep the given rows (B', K'), in the given order; rows may repeat.
+
+        The rows of a line are of one sentence. Where there are as many lines as sentences, they are
+        those sentences, in order; else some of them.
+        """
+        ...
+
+    def joined(self, other: Self) -> Self:
+        """With the sentences of `other`, of as many rows each, behind its own."""
         ...
 
 

@@ -9,14 +9,14 @@ that which of them is faster changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
 from mt.config import TrainingConfig
+from mt.model.device import using_threads
 from mt.model.dropout import drawing_from
 from mt.train.batch import Batch, cut
 from mt.train.distributed import Ranks
@@ -57,7 +57,7 @@ class Workers:
         for batch in batches:
             for share, part in zip(shares, cut(batch, len(shares)), strict=False):
                 share.append(part)
-        with _threads(self._threads):
+        with using_threads(self._threads):
             futures = [
                 pool.submit(self._gradient, share, num_tokens, generator)
                 for pool, share, generator in zip(self._pools, shares, self.generators, strict=True)
@@ -89,14 +89,3 @@ class Workers:
         if gradient is None:
             gradient = [torch.zeros_like(p) for p in self._parameters]
         return total, gradient
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """Within, torch computes with so many threads; some libraries know but one number for all."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

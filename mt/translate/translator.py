@@ -10,22 +10,19 @@ from pathlib import Path
 
 import torch
 
-from mt.config import Config, Precision, SearchConfig
+from mt.config import Config, SearchConfig, SearchPrecision
 from mt.errors import DataError
 from mt.events import Listener, Notice, ignore
-from mt.model.device import choose_device, choose_search_dtype, fitting_in_memory
+from mt.model.device import choose_device, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.search.beam import Symbols, beam_search
-from mt.search.hypothesis import Hypothesis, SearchResult
+from mt.model.narrow import narrowed
+from mt.search.hypothesis import Hypothesis
 from mt.text.normalise import is_blank
-from mt.text.padding import pad_with_end
-from mt.text.tokenizer import END, PAD, START, UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import load_model
+from mt.translate.searching import Searcher
 
-_SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
-_WINDOW = 16  # batches that are sorted by length together
-_BATCH_TOKENS = 64  # padded source tokens a batch may hold for each sentence it may hold
+_WINDOW = 32  # batches that are sorted by length together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +67,19 @@ class Translator:
         config: Config,
         *,
         batch_size: int = 64,
-        dtype: torch.dtype = torch.float32,
+        precision: SearchPrecision = "float32",
+        workers: int | None = None,
+        refill: bool = True,
         listener: Listener = ignore,
     ) -> None:
-        """Use `model` where it is; `batch_size` counts sentences.
+        """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
 
-        Raises ValueError for a batch size below 1.
+        In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
+        that the model holds when it translates. Without `workers` there are as many as torch has
+        threads. With `refill`, waiting sentences take the rows of those that are done.
+
+        Raises ValueError for a batch size below 1, ConfigError for a precision that the device
+        does not have.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
@@ -83,11 +87,23 @@ class Translator:
         self.model = model
         self._tokenizers = tokenizers
         self._batch_size = batch_size
-        self._batch_tokens = batch_size * _BATCH_TOKENS
-        self._dtype = dtype
         self._listener = listener
-        self._search = _within_table(config.search, model.longest)
-        self._num_lines = 0
+        device = next(model.parameters()).device
+        chosen = choose_search_precision(precision, device)
+        is_on_gpu = device.type != "cpu" and chosen == "bfloat16"
+        searched = model
+        if device.type == "cpu" and (chosen == "bfloat16" or chosen == "int8"):
+            searched = narrowed(model, chosen)
+        self._searcher = Searcher(
+            model=searched,
+            config=_within_table(config.search, model.longest),
+            capacity=batch_size,
+            autocast=torch.bfloat16 if is_on_gpu else None,
+            is_exact=chosen == "float32",
+            workers=workers,
+            refill=refill,
+            listener=listener,
+        )
 
     @classmethod
     def load(
@@ -96,8 +112,9 @@ class Translator:
         *,
         search: SearchConfig | None = None,
         device: str = "auto",
-        precision: Precision = "auto",
+        precision: SearchPrecision = "auto",
         batch_size: int = 64,
+        workers: int | None = None,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder; `search` replaces the settings stored in it.
@@ -114,7 +131,8 @@ class Translator:
             loaded.tokenizers,
             config,
             batch_size=batch_size,
-            dtype=choose_search_dtype(precision, place),
+            precision=precision,
+            workers=workers,
             listener=listener,
         )
 
@@ -126,107 +144,32 @@ class Translator:
     def translate(self, lines: Iterable[str]) -> Iterator[Translation]:
         """Translate lines one for one, in order, holding a window of them in memory."""
         stream = iter(lines)
+        first_line = 1
         while window := list(islice(stream, self.window)):
-            yield from self.translate_window(window)
+            yield from self.translate_window(window, first_line=first_line)
+            first_line += len(window)
 
-    def translate_window(self, lines: Sequence[str]) -> list[Translation]:
-        """Translate some lines together: sorted by length, cut into batches, put back in order.
+    def translate_window(self, lines: Sequence[str], *, first_line: int = 1) -> list[Translation]:
+        """Translate some lines together; warnings count them from `first_line`.
 
         Raises DataError for a line beyond a table of learned positions.
         """
-        first_line = self._num_lines + 1
-        self._num_lines += len(lines)
         # A blank line, invisible marks included, stays blank and never reaches the model.
         sources = self._tokenizers.source.encode_batch(
             ["" if is_blank(line) else line for line in lines]
         )
         for number, source in enumerate(sources, start=first_line):
             self._check_length(len(source), number)
+        places = [i for i, source in enumerate(sources) if source]
+        self.model.eval()
+        results = self._searcher.search([sources[i] for i in places])
         found: list[tuple[TranslatedText, ...]] = [_BLANK] * len(lines)
-        for batch in self._batches(sources):
-            hypotheses = self._search_batch([sources[i] for i in batch])
-            for i, of_line in zip(batch, hypotheses, strict=True):
-                found[i] = self._to_texts(of_line)
+        for i, result in zip(places, results, strict=True):
+            found[i] = self._to_texts(result.hypotheses)
         return [
             Translation(source=line, hypotheses=of_line)
             for line, of_line in zip(lines, found, strict=True)
         ]
-
-    def _batches(self, sources: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-        """Places of the lines that are not blank, longest first, in batches."""
-        order = sorted((i for i, s in enumerate(sources) if s), key=lambda i: -len(sources[i]))
-        start = 0
-        while start < len(order):
-            longest = len(sources[order[start]]) + 1
-            end = start + 1
-            # Sources shorter than half the longest would be padding for the most part.
-            while (
-                end < min(len(order), start + self._batch_size)
-                and (end + 1 - start) * longest <= self._batch_tokens
-                and 2 * len(sources[order[end]]) >= longest - 1
-            ):
-                end += 1
-            yield order[start:end]
-            start = end
-
-    def _search_batch(self, sources: Sequence[Sequence[int]]) -> list[tuple[Hypothesis, ...]]:
-        """Search a batch; a sentence whose search was a close call is searched again alone.
-
-        The products of a batch round a little differently with its size. Where so little decides,
-        the sentence alone does: thus no company changes a translation.
-        """
-        results = self._search_together(sources)
-        if len(sources) > 1 and self._dtype == torch.float32:
-            for i, result in enumerate(results):
-                if result.is_close_call:
-                    (results[i],) = self._search_together([sources[i]])
-        return [result.hypotheses for result in results]
-
-    def _search_together(self, sources: Sequence[Sequence[int]]) -> list[SearchResult]:
-        """Search sources as one batch, or in halves what does not fit in the device's memory.
-
-        Raises DeviceMemoryError for one sentence that does not.
-        """
-        if len(sources) == 1:
-            with fitting_in_memory(
-                f"the search for a sentence of {len(sources[0])} tokens",
-                hint="Take a smaller --beam, split the line, or use --device cpu",
-            ):
-                return self._search_at_once(sources)
-        try:
-            return self._search_at_once(sources)
-        except torch.OutOfMemoryError:
-            pass  # the error holds the tensors of its frames until this block ends
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        longest = max(map(len, sources))
-        half = len(sources) * (longest + 1) // 2
-        if half < self._batch_tokens:
-            self._batch_tokens = half
-            text = (
-                f"the search for {len(sources)} sentences of up to {longest} tokens does not fit "
-                "in the memory of the device: from here on half as many are searched together "
-                "(--batch-size and --beam make it smaller)"
-            )
-            self._listener(Notice(text=text))
-        middle = len(sources) // 2
-        return [
-            *self._search_together(sources[:middle]),
-            *self._search_together(sources[middle:]),
-        ]
-
-    def _search_at_once(self, sources: Sequence[Sequence[int]]) -> list[SearchResult]:
-        device = next(self.model.parameters()).device
-        self.model.eval()
-        source, mask = pad_with_end(sources)
-        with torch.autocast(device.type, dtype=self._dtype, enabled=self._dtype != torch.float32):
-            return beam_search(
-                self.model,
-                source.to(device),
-                mask.to(device),
-                symbols=_SYMBOLS,
-                config=self._search,
-            )
 
     def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
         """The texts of hypotheses; of those that read alike, the best alone."""

@@ -20,13 +20,18 @@ SYMBOLS = Symbols(start=START, end=END, forbidden=(START,))
 
 @dataclass(frozen=True)
 class TableState:
-    """Which sentence each row belongs to (N), and how many tokens were fed."""
+    """Which sentence each row belongs to (N), and how many tokens were fed to it (N)."""
 
     sentence: Tensor
-    position: int
+    position: Tensor
 
     def select(self, rows: Tensor) -> TableState:
-        return TableState(self.sentence[rows], self.position)
+        return TableState(self.sentence[rows.flatten()], self.position[rows.flatten()])
+
+    def joined(self, other: TableState) -> TableState:
+        return TableState(
+            torch.cat((self.sentence, other.sentence)), torch.cat((self.position, other.position))
+        )
 
 
 class TableModel:
@@ -37,11 +42,11 @@ class TableModel:
         self.num_steps = 0
 
     def start(self, source: Tensor, source_mask: Tensor) -> TableState:
-        return TableState(source[:, 0], 0)
+        return TableState(source[:, 0], torch.zeros_like(source[:, 0]))
 
     def step(self, tokens: Tensor, state: TableState) -> tuple[Tensor, TableState]:
         self.num_steps += 1
-        place = min(state.position, self.logits.size(1) - 1)
+        place = state.position.clamp(max=self.logits.size(1) - 1)
         scores = self.logits[state.sentence, place, tokens]
         return scores, TableState(state.sentence, state.position + 1)
 

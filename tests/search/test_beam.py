@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from mt.config import LengthPenalty, SearchConfig
-from mt.search.beam import beam_search, length_limit
+from mt.search.beam import length_limit
 from mt.search.hypothesis import FinishedHypotheses, Hypothesis
 from mt.search.penalty import length_penalty
+from mt.search.scheduler import beam_search
 from tests.search.table_model import END, START, SYMBOLS, TableModel, random_table, sources
 
 PENALTIES: list[tuple[LengthPenalty, float]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import pytest
@@ -99,14 +100,17 @@ class Device:
     def __init__(self, translator: Translator, room: int) -> None:
         self.tried: list[int] = []
         self._room = room
-        self._search = translator._search_at_once
-        translator._search_at_once = self.search  # type: ignore[method-assign]
+        self._search = translator._searcher._together
+        translator._searcher._together = self.search  # type: ignore[method-assign]
 
-    def search(self, sources: Sequence[Sequence[int]]) -> list[SearchResult]:
-        self.tried.append(len(sources) * (max(map(len, sources)) + 1))
+    def search(
+        self, sources: Sequence[Sequence[int]], groups: Sequence[list[int]], *, capacity: int
+    ) -> dict[int, SearchResult]:
+        longest = max(len(sources[key]) for group in groups for key in group)
+        self.tried.append(min(capacity, sum(map(len, groups))) * (longest + 1))
         if self.tried[-1] > self._room:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
-        return self._search(sources)
+        return self._search(sources, groups, capacity=capacity)
 
 
 def test_what_does_not_fit_in_memory_is_searched_in_halves_with_the_same_result() -> None:
@@ -116,7 +120,7 @@ def test_what_does_not_fit_in_memory_is_searched_in_halves_with_the_same_result(
     too_large = [size for size in device.tried if size > 150]
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert 0 < len(notices) <= len(too_large)
-    assert "half as many are searched together" in notices[0]
+    assert "from here on 30 sentences are searched together" in notices[0]
     device.tried.clear()
     texts(translator, list(lines()))
     assert max(device.tried) <= 150
@@ -200,7 +204,7 @@ def test_a_line_beyond_learned_positions_is_refused_with_its_number() -> None:
     )
     translator, _ = make(model=shape, max_length=500)
     assert len(texts(translator, ["haus"])) == 1  # hypotheses are bounded by the table
-    with pytest.raises(DataError, match=r"line 3: \d+ tokens are more than the 15"):
+    with pytest.raises(DataError, match=r"line 2: \d+ tokens are more than the 15"):
         texts(translator, ["haus", " ".join(WORDS * 9)])
 
 
@@ -211,9 +215,56 @@ def test_dropout_is_off_even_when_the_model_was_left_training() -> None:
     assert texts(translator, list(lines()[:5])) == expected
 
 
-def test_a_batch_holds_a_bounded_number_of_tokens() -> None:
+def test_a_batch_holds_a_bounded_number_of_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = EncoderDecoder.step
+    sizes: list[tuple[int, int]] = []
+
+    def recorded(
+        model: EncoderDecoder, tokens: torch.Tensor, state: DecoderState
+    ) -> tuple[torch.Tensor, DecoderState]:
+        sizes.append((state.source_bias.size(0), state.source_bias.size(3)))
+        return step(model, tokens, state)
+
+    monkeypatch.setattr(EncoderDecoder, "step", recorded)
     translator, _ = make(batch_size=4)
-    sources = [[5] * 3] * 9 + [[5] * 200] * 3
-    sizes = [(len(b), max(len(sources[i]) for i in b)) for b in translator._batches(sources)]
-    assert sum(size for size, _ in sizes) == 12
-    assert all(size == 1 or size * (longest + 1) <= 4 * 64 for size, longest in sizes)
+    texts(translator, ["haus"] * 9 + [" ".join(WORDS * 25)] * 3)
+    assert max(size for size, _ in sizes) > 1
+    assert all(size == 1 or size * length <= 4 * 64 for size, length in sizes)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("refill", [True, False])
+@pytest.mark.parametrize("beam", [1, 4])
+def test_workers_and_refilling_change_nothing(workers: int, refill: bool, beam: int) -> None:
+    expected = [each.hypotheses for each in make(beam=beam)[0].translate(lines())]
+    plain, _ = make(beam=beam)
+    translator = Translator(
+        plain.model, tokenizers(), plain.config, batch_size=8, workers=workers, refill=refill
+    )
+    found = [each.hypotheses for each in translator.translate(lines())]
+    assert [[h.tokens for h in each] for each in found] == [
+        [h.tokens for h in each] for each in expected
+    ]
+    for one, other in zip(found, expected, strict=True):
+        assert [h.score for h in one] == pytest.approx([h.score for h in other], abs=1e-5)
+
+
+def test_a_fault_in_a_worker_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator, _ = make(batch_size=4)
+
+    def fail(*_: object) -> None:
+        raise DataError("a fault of the second worker")
+
+    monkeypatch.setattr(EncoderDecoder, "step", fail)
+    threads = torch.get_num_threads()
+    with pytest.raises(DataError, match="second worker"):
+        texts(translator, list(lines()))
+    assert torch.get_num_threads() == threads
+
+
+def test_threads_may_share_a_translator() -> None:
+    translator, _ = make()
+    expected = texts(translator, list(lines()))
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(lambda _: texts(translator, list(lines())), range(6)):
+            assert found == expected

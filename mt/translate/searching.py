@@ -1,0 +1,151 @@
+"""From many tokenised lines to their search results: groups by length, refilled beams, workers.
+
+Several workers, each a thread with a core of its own, have a share of the groups each. Threads that
+share every small product would wait for each other instead; workers never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import torch
+
+from mt.config import SearchConfig
+from mt.events import Listener, Notice
+from mt.model.device import fitting_in_memory, using_threads
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.search.beam import Symbols
+from mt.search.hypothesis import SearchResult
+from mt.search.scheduler import Group, search_groups
+from mt.text.padding import pad_with_end
+from mt.text.tokenizer import END, PAD, START, UNKNOWN
+
+_SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
+_BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
+_PARTS = 4  # groups in a full beam: so much room is waited for
+
+Source = Sequence[int]
+
+
+@dataclass(kw_only=True)
+class Searcher:
+    """Searches tokenised sources by one model; what company they have changes no result.
+
+    The products of a batch round a little differently with its size. Where so little decides a
+    choice (`SearchResult.is_close_call`), the sentence is searched again alone: in float32 on the
+    CPU the result follows from the sentence.
+    """
+
+    model: EncoderDecoder
+    config: SearchConfig
+    capacity: int
+    """Most sentences searched at a time, by each worker."""
+    autocast: torch.dtype | None
+    """Type of the products of a GPU; None leaves those of the weights."""
+    is_exact: bool
+    """Whether close calls are searched again."""
+    workers: int | None
+    """Threads on the CPU; None takes as many as torch has."""
+    listener: Listener
+    refill: bool = True
+    """Whether waiting sentences take the rows of those that are done."""
+
+    def search(self, sources: Sequence[Source]) -> list[SearchResult]:
+        """The results of sources, none of them empty, in their order.
+
+        Raises DeviceMemoryError for a sentence that alone does not fit in memory.
+        """
+        order = sorted(range(len(sources)), key=lambda key: -len(sources[key]))
+        found = self._in_room(sources, order)
+        if self.is_exact and len(sources) > 1:
+            close = [key for key in order if found[key].is_close_call]
+            for key in close:
+                found.update(self._together(sources, [[key]], capacity=1))
+        return [found[key] for key in range(len(sources))]
+
+    def _in_room(self, sources: Sequence[Source], order: list[int]) -> dict[int, SearchResult]:
+        """Search what fits in memory at a time, which is found out by trying."""
+        while True:
+            groups = self._groups(sources, order)
+            try:
+                return self._together(sources, groups, capacity=self.capacity)
+            except torch.OutOfMemoryError:
+                if self.capacity == 1:
+                    longest = max(len(sources[key]) for key in order)
+                    with fitting_in_memory(
+                        f"the search for a sentence of {longest} tokens",
+                        hint="Take a smaller --beam, split the line, or use --device cpu",
+                    ):
+                        raise
+                # The error holds the tensors of its frames until this block ends.
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+            self.capacity = max(min(self.capacity, len(order)) // 2, 1)
+            text = (
+                "the search does not fit in the memory of the device: from here on "
+                f"{self.capacity} sentences are searched together (--batch-size and --beam make "
+                "it smaller)"
+            )
+            self.listener(Notice(text=text))
+
+    def _groups(self, sources: Sequence[Source], order: Sequence[int]) -> list[list[int]]:
+        """Keys in groups of like lengths that are encoded together, longest first."""
+        size = max(self.capacity // _PARTS, 1) if self.refill else self.capacity
+        budget = size * _BATCH_TOKENS
+        groups: list[list[int]] = []
+        for key in order:
+            longest = len(sources[groups[-1][0]]) + 1 if groups else 0
+            # Sources shorter than half the longest would be padding for the most part.
+            if (
+                not groups
+                or len(groups[-1]) == size
+                or (len(groups[-1]) + 1) * longest > budget
+                or 2 * len(sources[key]) < longest - 1
+            ):
+                groups.append([])
+            groups[-1].append(key)
+        return groups
+
+    def _together(
+        self, sources: Sequence[Source], groups: Sequence[list[int]], *, capacity: int
+    ) -> dict[int, SearchResult]:
+        """Search groups by as many workers as there is work for."""
+        device = next(self.model.parameters()).device
+        threads = torch.get_num_threads()
+        wanted = 1 if device.type != "cpu" else (self.workers or threads)
+        num_workers = min(wanted, len(groups))
+
+        def padded(keys: list[int]) -> Group:
+            source, mask = pad_with_end([sources[key] for key in keys])
+            return Group(keys=keys, source=source.to(device), source_mask=mask.to(device))
+
+        def work(share: Sequence[list[int]]) -> dict[int, SearchResult]:
+            is_narrow = self.autocast is not None
+            with torch.autocast(device.type, dtype=self.autocast, enabled=is_narrow):
+                results = search_groups(
+                    self.model,
+                    map(padded, share),
+                    symbols=_SYMBOLS,
+                    config=self.config,
+                    capacity=capacity,
+                    max_tokens=capacity * _BATCH_TOKENS,
+                )
+                return dict(results)
+
+        if num_workers <= 1:
+            return work(groups)
+        each = max(threads // num_workers, 1)
+
+        def work_apart(share: Sequence[list[int]]) -> dict[int, SearchResult]:
+            torch.set_num_threads(each)
+            return work(share)
+
+        found: dict[int, SearchResult] = {}
+        # Every worker has its share from the first: scores do not depend on who is faster.
+        shares = [groups[i::num_workers] for i in range(num_workers)]
+        with using_threads(each), ThreadPoolExecutor(num_workers, "search") as pool:
+            for part in pool.map(work_apart, shares):
+                found.update(part)
+        return found

@@ -1,0 +1,64 @@
+"""Narrow products: close to those of float32, and the model itself stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from mt.config import ModelConfig
+from mt.errors import ConfigError
+from mt.model.device import choose_search_precision
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.narrow import Bfloat16Linear, Int8Linear, Narrow, narrowed
+
+
+@pytest.mark.parametrize("has_bias", [True, False])
+@pytest.mark.parametrize(("kind", "tolerance"), [(Bfloat16Linear, 0.02), (Int8Linear, 0.05)])
+def test_a_narrow_product_is_close_to_the_wide_one(
+    kind: type[Bfloat16Linear | Int8Linear], tolerance: float, has_bias: bool
+) -> None:
+    torch.manual_seed(1)
+    weight = torch.randn(48, 64) * torch.logspace(-3, 1, 48)[:, None]  # outputs of unlike sizes
+    bias = torch.randn(48) if has_bias else None
+    x = torch.randn(7, 3, 64)
+    expected = torch.nn.functional.linear(x, weight, bias)
+    found = kind(weight, bias)(x)
+    assert found.dtype == torch.float32
+    error = (found - expected).abs().amax(dim=(0, 1)) / expected.abs().amax(dim=(0, 1))
+    assert float(error.max()) < tolerance
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "int8"])
+@pytest.mark.parametrize("tied", ["all", "none"])
+@torch.no_grad()
+def test_a_narrowed_model_predicts_almost_what_the_model_does(kind: Narrow, tied: str) -> None:
+    torch.manual_seed(0)
+    config = ModelConfig(
+        d_model=32,
+        d_inner=64,
+        heads=4,
+        encoder_layers=2,
+        decoder_layers=2,
+        tied=tied,  # type: ignore[arg-type]
+    )
+    model = EncoderDecoder(config, source_vocab=50, target_vocab=50).eval()
+    before = {name: p.clone() for name, p in model.named_parameters()}
+    narrow = narrowed(model, kind)
+    source = torch.randint(4, 50, (3, 6))
+    mask = torch.ones_like(source, dtype=torch.bool)
+    state, narrow_state = model.start(source, mask), narrow.start(source, mask)
+    for _ in range(4):
+        tokens = torch.randint(4, 50, (3,))
+        logits, state = model.step(tokens, state)
+        found, narrow_state = narrow.step(tokens, narrow_state)
+        assert not torch.equal(found, logits)
+        distance = (found.log_softmax(-1) - logits.log_softmax(-1)).abs().max()
+        assert float(distance) < 0.1
+    assert all(torch.equal(p, before[name]) for name, p in model.named_parameters())
+
+
+def test_8_bits_are_for_cpus_alone() -> None:
+    assert choose_search_precision("auto", torch.device("cpu")) == "float32"
+    assert choose_search_precision("int8", torch.device("cpu")) == "int8"
+    with pytest.raises(ConfigError, match="int8 is for CPUs, not for cuda"):
+        choose_search_precision("int8", torch.device("cuda"))
