@@ -159,15 +159,17 @@ class TrainingConsole:
 
 
 @contextmanager
-def counted_lines(console: Console) -> Iterator[Callable[[int], None]]:
-    """Show how many lines are translated, on a terminal whose output goes elsewhere.
+def counted_lines(
+    console: Console, *, done: str = "lines translated"
+) -> Iterator[Callable[[int], None]]:
+    """Show how many lines are done, on a terminal whose output goes elsewhere.
 
     Gives a function to call with the number of lines just done.
     """
     if not console.is_terminal or sys.stdout.isatty():
         yield lambda count: None
         return
-    columns = (TextColumn("{task.completed:,.0f} lines translated"), TimeElapsedColumn())
+    columns = (TextColumn(f"{{task.completed:,.0f}} {done}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=None)
         yield lambda count: progress.advance(task, count)

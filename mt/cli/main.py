@@ -20,6 +20,7 @@ _COMMANDS = {
     "train": ("mt.cli.train", "Train a translation model on a parallel corpus."),
     "translate": ("mt.cli.translate", "Translate standard input or files."),
     "eval": ("mt.cli.evaluate", "Score a model, or a file of translations."),
+    "score": ("mt.cli.score", "Score given translations, and align their words."),
     "average": ("mt.cli.average", "Average the weights of models, or of states of one run."),
     "export": ("mt.cli.export", "Write a model for another program."),
     "check": ("mt.cli.check", "Tell what is wrong with a corpus."),
@@ -78,6 +79,7 @@ def cli() -> None:
     mt train train.de train.en -o checkpoints/de-en
     mt translate -m checkpoints/de-en < in.de > out.en
     mt eval -m checkpoints/de-en test.de test.en
+    mt score -m checkpoints/de-en test.de test.en
     """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 @click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the gnmt penalty.")
 @click.option("--max-length", type=click.IntRange(min=1), help="Most tokens of a translation.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each line read.")
+@click.option(
+    "--alignment", is_flag=True, help="With --json: tokens, their probabilities, aligned words."
+)
 @search_options
 def command(**flags: Any) -> None:
     """Translate standard input, or FILES, one line for each line read, in order.
@@ -49,6 +52,8 @@ def command(**flags: Any) -> None:
         if isinstance(event, Notice):
             console.print(f"mt: warning: {event.text}" if event.is_warning else event.text)
 
+    if flags["alignment"] and not flags["as_json"]:
+        raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
     set_threads(flags["threads"])
     translator = Translator.load(
         flags["model"],
@@ -59,16 +64,17 @@ def command(**flags: Any) -> None:
         workers=flags["workers"],
         listener=listener,
     )
+    records = _json_lines(translator, flags) if flags["as_json"] else None
     num_lines = num_at_limit = 0
     with _output(flags["output"]) as out, counted_lines(console) as count:
         for group in _line_groups(flags["files"], translator, listener):
             translations = translator.translate_window(group, first_line=num_lines + 1)
             num_lines += len(group)
             num_at_limit += sum(each.hypotheses[0].hit_limit for each in translations)
-            text = "".join(
-                _as_json(each) if flags["as_json"] else _as_lines(each, flags["n_best"] or 1)
-                for each in translations
-            )
+            if records is None:
+                text = "".join(_as_lines(each, flags["n_best"] or 1) for each in translations)
+            else:
+                text = records(translations)
             out.write(text.encode("utf-8"))
             out.flush()
             count(len(group))
@@ -140,14 +146,36 @@ def _as_lines(translation: Translation, num: int) -> str:
     return "".join(f"{text}\n" for text in texts)
 
 
-def _as_json(translation: Translation) -> str:
+def _json_lines(
+    translator: Translator, flags: dict[str, Any]
+) -> Callable[[Sequence[Translation]], str]:
+    """What writes translations as JSON, one object a line."""
     import json
 
-    record = {
-        "source": translation.source,
-        "hypotheses": [{"text": each.text, "score": each.score} for each in translation.hypotheses],
-    }
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    from mt.cli.json_records import translation_records
+    from mt.translate.flags import usual_proportion
+    from mt.translate.model_folder import read_dev_pairs
+    from mt.translate.scorer import Scorer
+
+    pairs = read_dev_pairs(flags["model"])
+    usual = usual_proportion(pairs)
+    scorer = None
+    if flags["alignment"]:
+        scorer = Scorer(
+            translator.model,
+            translator.tokenizers,
+            translator.config,
+            examples=pairs,
+            batch_size=flags["batch_size"],
+        )
+
+    def text_of(translations: Sequence[Translation]) -> str:
+        records = translation_records(
+            translations, translator.tokenizers, usual=usual, scorer=scorer
+        )
+        return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+
+    return text_of
 
 
 @contextmanager

@@ -26,13 +26,18 @@ def scaled_dot_product(
     broadcasting, and holds 0 where attention is allowed and -inf where it is not. Each query
     must be allowed one key at least.
     """
-    scores = torch.matmul(query * (1.0 / math.sqrt(query.size(-1))), key.transpose(-2, -1))
-    if bias is not None:
-        scores = scores + bias.to(scores.dtype)
-    weights = torch.softmax(scores, dim=-1).to(value.dtype)
+    weights = attention_weights(query, key, bias).to(value.dtype)
     if dropout is not None:
         weights = dropout(weights)
     return torch.matmul(weights, value)
+
+
+def attention_weights(query: Tensor, key: Tensor, bias: Tensor | None) -> Tensor:
+    """softmax(Q K^T / sqrt(E) + bias), (B, H, T, S); arguments as in `scaled_dot_product`."""
+    scores = torch.matmul(query * (1.0 / math.sqrt(query.size(-1))), key.transpose(-2, -1))
+    if bias is not None:
+        scores = scores + bias.to(scores.dtype)
+    return torch.softmax(scores, dim=-1)
 
 
 def causal_bias(length: int, *, device: torch.device) -> Tensor:
@@ -147,3 +152,13 @@ class MultiHeadAttention(nn.Module):
         """Let every position of x (B, T, D) attend to memory (B, S, D); returns (B, T, D)."""
         key, value = self.project_key_value(memory)
         return self.combine(self.project_query(x), key, value, bias, is_causal=is_causal)
+
+    def mean_weights(self, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+        """How much each position of x (B, T, D) attends to memory (B, S, D): (B, T, S).
+
+        The mean over heads, in float32 at least; each row sums to 1. Arguments as in `forward`.
+        """
+        query, (key, _) = self.project_query(x), self.project_key_value(memory)
+        wide = torch.promote_types(query.dtype, torch.float32)
+        with torch.autocast(query.device.type, enabled=False):
+            return attention_weights(query.to(wide), key.to(wide), bias).mean(dim=1)

@@ -10,6 +10,7 @@ D model width, V vocabulary.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 import torch
 from torch import Tensor, nn
@@ -87,6 +88,29 @@ class EncoderDecoder(nn.Module):
             x = layer(x, memory, source_bias)
         out: Tensor = self.decoder_norm(x)
         return out
+
+    def forward_with_attention(
+        self, source: Tensor, source_mask: Tensor, target: Tensor, *, layers: Collection[int]
+    ) -> tuple[Tensor, dict[int, Tensor]]:
+        """As `forward`, and how the positions of the target attend to the source.
+
+        Gives the hidden vectors (B, T, D) and, for each of `layers` of the decoder, counted from 0,
+        its weights (B, T, S), the mean over heads. Raises ValueError for a layer that is not there.
+        """
+        missing = [number for number in layers if not 0 <= number < len(self.decoder)]
+        if missing:
+            raise ValueError(f"the decoder has {len(self.decoder)} layers, none is {missing[0]}")
+        source_bias = padding_bias(source_mask)
+        memory = self.encode(source, source_bias)
+        x = self._embed_target(target)
+        weights: dict[int, Tensor] = {}
+        for number, layer in enumerate(self.decoder):
+            if number in layers:
+                x, weights[number] = layer.forward_with_attention(x, memory, source_bias)  # type: ignore[operator]
+            else:
+                x = layer(x, memory, source_bias)
+        out: Tensor = self.decoder_norm(x)
+        return out, weights
 
     def start(self, source: Tensor, source_mask: Tensor) -> DecoderState:
         """Encode source (B, S) and give the state before the first step, one row a sentence."""

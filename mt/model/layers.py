@@ -87,6 +87,24 @@ class DecoderLayer(nn.Module):
         out: Tensor = self.feed_forward_residual(x, self.feed_forward)
         return out
 
+    def forward_with_attention(
+        self, x: Tensor, memory: Tensor, source_bias: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """As `forward`, and how each position attends to the source, the mean over heads.
+
+        Gives (B, T, D) and (B, T, S).
+        """
+        weights: list[Tensor] = []
+
+        def attend_to_source(y: Tensor) -> Tensor:
+            weights.append(self.cross_attention.mean_weights(y, memory, source_bias))
+            out: Tensor = self.cross_attention(y, memory, source_bias)
+            return out
+
+        x = self.self_residual(x, lambda y: self.self_attention(y, y, None, is_causal=True))
+        x = self.cross_residual(x, attend_to_source)
+        return self.feed_forward_residual(x, self.feed_forward), weights[0]
+
     def step(
         self, x: Tensor, cache: SlotCache, past: Tensor, source: SourceKeysValues, bias: Tensor
     ) -> tuple[Tensor, SlotCache]:

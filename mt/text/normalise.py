@@ -22,6 +22,11 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", _SEPARATORS.sub(" ", text)).strip(" ")
 
 
+def is_separator(character: str) -> bool:
+    """Whether a character becomes a space, or part of one."""
+    return _SEPARATORS.fullmatch(character) is not None
+
+
 def is_blank(text: str) -> bool:
     """Whether nothing would be left to see: only white space, controls and invisible marks.
 

@@ -74,13 +74,18 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """Text of token ids; reserved ids and broken bytes leave nothing behind."""
-        spelled = bytearray()
-        for i in ids:
-            if i in self._bytes:
-                spelled.append(self._bytes[i])
-            elif i > UNKNOWN:
-                spelled += self._processor.IdToPiece(int(i)).encode("utf-8")
-        return normalise(spelled.decode("utf-8", errors="replace"))
+        return normalise(b"".join(self.spell(ids)).decode("utf-8", errors="replace"))
+
+    def spell(self, ids: Iterable[int]) -> list[bytes]:
+        """The bytes of UTF-8 that each token adds to the text, none for a reserved id."""
+        return [
+            bytes((self._bytes[i],))
+            if i in self._bytes
+            else self._processor.IdToPiece(int(i)).encode("utf-8")
+            if i > UNKNOWN
+            else b""
+            for i in ids
+        ]
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The pieces behind token ids, for people to look at."""

@@ -5,6 +5,7 @@ tokenizer.model      or tokenizer.source.model and tokenizer.target.model
 model.safetensors    the best weights so far
 metrics.jsonl        what happened during training
 README.md            the model card
+dev.source, .target  the validation set
 training/            what resuming needs; may be deleted afterwards
 """
 
@@ -23,10 +24,12 @@ from mt.atomic import replaced_file, write_text
 from mt.config import Config
 from mt.config_file import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
+from mt.lines import split_lines
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.text.tokenizer_pair import TokenizerPair
 
 FORMAT_VERSION = 1
+DEV = ("dev.source", "dev.target")
 CONFIG, WEIGHTS, METRICS, CARD, TRAINING = (
     "config.toml",
     "model.safetensors",
@@ -80,6 +83,28 @@ def read_config(folder: Path) -> Config:
         return Config().with_values(values)
     except ConfigError as error:
         raise ModelFolderError(error.message, hint=error.hint) from error
+
+
+def read_dev_pairs(folder: Path) -> list[tuple[str, str]]:
+    """The validation set of a model folder; none where its files are not there.
+
+    Raises ModelFolderError where they cannot be read or have unequal numbers of lines.
+    """
+    sides = []
+    for name in DEV:
+        path = folder / name
+        try:
+            sides.append([line.decode("utf-8") for line in split_lines([path.read_bytes()])])
+        except FileNotFoundError:
+            return []
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelFolderError(f"{path} cannot be read: {error}") from error
+    sources, targets = sides
+    if len(sources) != len(targets):
+        raise ModelFolderError(
+            f"{folder} is damaged: {DEV[0]} has {len(sources)} lines, {DEV[1]} has {len(targets)}"
+        )
+    return list(zip(sources, targets, strict=True))
 
 
 def _format_version(text: str) -> int | None:

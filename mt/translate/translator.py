@@ -85,7 +85,7 @@ class Translator:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
         self.config = config
         self.model = model
-        self._tokenizers = tokenizers
+        self.tokenizers = tokenizers
         self._batch_size = batch_size
         self._listener = listener
         device = next(model.parameters()).device
@@ -155,7 +155,7 @@ class Translator:
         Raises DataError for a line beyond a table of learned positions.
         """
         # A blank line, invisible marks included, stays blank and never reaches the model.
-        sources = self._tokenizers.source.encode_batch(
+        sources = self.tokenizers.source.encode_batch(
             ["" if is_blank(line) else line for line in lines]
         )
         for number, source in enumerate(sources, start=first_line):
@@ -175,7 +175,7 @@ class Translator:
         """The texts of hypotheses; of those that read alike, the best alone."""
         texts: dict[str, TranslatedText] = {}
         for hypothesis in hypotheses:
-            text = self._tokenizers.target.decode(hypothesis.tokens)
+            text = self.tokenizers.target.decode(hypothesis.tokens)
             if text not in texts:
                 texts[text] = TranslatedText(
                     text=text,

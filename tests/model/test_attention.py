@@ -102,7 +102,7 @@ def test_multi_head_attention_equals_torchs(is_causal: bool) -> None:
         mask[0, 5:] = False
     bias = None if is_causal else padding_bias(mask).double()
     out = ours(x, memory, bias, is_causal=is_causal)
-    expected, _ = theirs(
+    expected, weights = theirs(
         x,
         memory,
         memory,
@@ -110,6 +110,9 @@ def test_multi_head_attention_equals_torchs(is_causal: bool) -> None:
         attn_mask=causal_bias(6, device=x.device).double() if is_causal else None,
     )
     torch.testing.assert_close(out, expected, rtol=RTOL, atol=1e-12)
+    if not is_causal:
+        mean = ours.mean_weights(x, memory, bias)
+        torch.testing.assert_close(mean, weights, rtol=RTOL, atol=1e-12)
 
 
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:

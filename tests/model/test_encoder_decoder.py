@@ -73,6 +73,21 @@ def test_cached_stepping_equals_the_full_pass_at_every_position(model: EncoderDe
         assert_close(logits, expected[:, t])
 
 
+def test_asking_for_attention_changes_no_hidden_vector(model: EncoderDecoder) -> None:
+    source, mask = source_of(7, 4)
+    target = torch.randint(4, VOCABULARY, (2, 5))
+    hidden, weights = model.forward_with_attention(source, mask, target, layers=[0, 1])
+    assert_close(hidden, model(source, mask, target))
+    assert list(weights) == [0, 1]
+    for each in weights.values():
+        assert each.shape == (2, 5, 7)
+        assert_close(each.sum(dim=2), torch.ones(2, 5, dtype=torch.float64))
+        assert bool((each[1, :, 4:] == 0).all()), "padding is not attended to"
+    assert not torch.allclose(weights[0], weights[1])
+    with pytest.raises(ValueError, match="2 layers, none is 2"):
+        model.forward_with_attention(source, mask, target, layers=[2])
+
+
 def test_a_later_target_token_changes_nothing_earlier(model: EncoderDecoder) -> None:
     source, mask = source_of(5, 5)
     target = torch.randint(4, VOCABULARY, (2, 6))

@@ -40,7 +40,7 @@ def tokenizers() -> TokenizerPair:
 
 
 def make(
-    *, batch_size: int = 8, model: ModelConfig | None = None, **search: int | str
+    *, batch_size: int = 8, model: ModelConfig | None = None, **search: float | str
 ) -> tuple[Translator, list[Event]]:
     """A translator with random weights: it speaks nonsense, but must speak it reliably."""
     shape = model or ModelConfig(

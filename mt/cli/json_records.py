@@ -1,0 +1,104 @@
+"""What `--json` says of translations: their tokens, alignments and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mt.text.tokenizer import Tokenizer
+    from mt.text.tokenizer_pair import TokenizerPair
+    from mt.translate.scorer import ScoredTokens, Scorer
+    from mt.translate.translator import Translation
+
+_END_PIECE = "</s>"
+
+
+def token_records(
+    tokenizer: Tokenizer, tokens: Sequence[int], scored: ScoredTokens | None
+) -> list[dict[str, Any]]:
+    """One object a token, the end symbol last: `piece`, `log_probability`, and `source_token`.
+
+    The last is the place of the source token that it is aligned to, from 0, or null; it is left out
+    where alignments were not asked for. A target of a blank source, which the model never saw, has
+    none of them.
+    """
+    if scored is None or not scored.log_probabilities:
+        return []
+    records: list[dict[str, Any]] = [
+        {"piece": piece, "log_probability": value}
+        for piece, value in zip(
+            [*tokenizer.pieces(tokens), _END_PIECE], scored.log_probabilities, strict=True
+        )
+    ]
+    if scored.token_links is not None:
+        for record, place in zip(records, (*scored.token_links, None), strict=True):
+            record["source_token"] = place
+    return records
+
+
+def alignment_record(scored: ScoredTokens | None) -> list[list[int]]:
+    """Aligned words as pairs of places from 0, source first."""
+    return [] if scored is None else [list(link) for link in scored.alignment or ()]
+
+
+def flags_record(source: str, text: str, *, hit_limit: bool = False, usual: float) -> list[str]:
+    """What is conspicuous about a translation, as in `mt.translate.flags`."""
+    from mt.translate.flags import flags_of
+
+    return list(flags_of(source, text, hit_limit=hit_limit, usual=usual))
+
+
+def translation_records(
+    translations: Sequence[Translation],
+    tokenizers: TokenizerPair,
+    *,
+    usual: float,
+    scorer: Scorer | None = None,
+) -> list[dict[str, Any]]:
+    """One object a line: `source` and `hypotheses`, each with `text`, `score` and more.
+
+    `flags` as in `mt.translate.flags`, measured against `usual`; `same_tokens`: whether the text is
+    cut into the tokens again that search found, so that `mt score` gives it the same score. With a
+    `scorer`, which is to hold the translator's own model, tokens are decoded once more by force:
+    then the line has `source_tokens`, and a hypothesis `tokens` and `alignment`. Those of a blank
+    line are empty.
+    """
+    records = [_translation_record(each, tokenizers.target, usual) for each in translations]
+    if scorer is None:
+        return records
+    sources = scorer.encode_sources([each.source for each in translations])
+    pairs = [
+        (source, hypothesis.tokens)
+        for source, translation in zip(sources, translations, strict=True)
+        for hypothesis in translation.hypotheses
+        if source
+    ]
+    scored = iter(scorer.score_tokens(pairs, with_alignment=True))
+    for record, source, translation in zip(records, sources, translations, strict=True):
+        record["source_tokens"] = tokenizers.source.pieces(source)
+        for inner, hypothesis in zip(record["hypotheses"], translation.hypotheses, strict=True):
+            found = next(scored) if source else None
+            inner["tokens"] = token_records(tokenizers.target, hypothesis.tokens, found)
+            inner["alignment"] = alignment_record(found)
+    return records
+
+
+def _translation_record(
+    translation: Translation, tokenizer: Tokenizer, usual: float
+) -> dict[str, Any]:
+    """What is known of a line without its tokens."""
+    return {
+        "source": translation.source,
+        "hypotheses": [
+            {
+                "text": each.text,
+                "score": each.score,
+                "same_tokens": tuple(tokenizer.encode(each.text)) == each.tokens,
+                "flags": flags_record(
+                    translation.source, each.text, hit_limit=each.hit_limit, usual=usual
+                ),
+            }
+            for each in translation.hypotheses
+        ],
+    }
