@@ -23,6 +23,8 @@ FLOORS: dict[str, set[str]] = {
 
 ONE_ROOM = {
     "sentencepiece": ["mt/text/tokenizer.py"],
+    "sentencex": ["mt/text/segments.py"],
+    "regex": ["mt/text/segments.py"],
     "sacrebleu": ["mt/evaluate/scores.py"],
     "datasets": ["mt/corpus/formats/columnar.py", "mt/corpus/store.py"],
     "zstandard": ["mt/corpus/formats/compressed.py"],

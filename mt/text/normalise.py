@@ -14,12 +14,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SEPARATORS = re.compile("[\\s\x00-\x1f\x7f-\x9f\u2028\u2029\u2581\ufffd\ud800-\udfff]+")
+SEPARATORS = re.compile("[\\s\x00-\x1f\x7f-\x9f\u2028\u2029\u2581\ufffd\ud800-\udfff]+")
+"""What becomes a single space, in runs."""
 
 
 def normalise(text: str) -> str:
     """Return `text` in the declared normalisation; blank text becomes the empty string."""
-    return unicodedata.normalize("NFC", _SEPARATORS.sub(" ", text)).strip(" ")
+    return unicodedata.normalize("NFC", SEPARATORS.sub(" ", text)).strip(" ")
 
 
 def is_blank(text: str) -> bool:
