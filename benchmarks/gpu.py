@@ -3,10 +3,11 @@
     python benchmarks/gpu.py
     python benchmarks/gpu.py --device cpu --quick     (tiny shapes, to try the program)
 
-Trains the presets `base` and `big` on synthetic tokens by mt's own Trainer, without validation.
-The operations of a model are 6 N a token and those of attention (benchmarks/flops.py): for a pair
-of S source and T target tokens, with D the width, I the inner width, V the vocabulary and the
-matrices of each layer counted for the tokens that go through them,
+Trains the presets `base` and `big` on synthetic tokens by mt's own Trainer, without validation,
+with layers as they are and compiled, each in batches of the size that is fastest of those that fit
+(or of --batch-tokens). The operations of a model are 6 N a token and those of attention
+(benchmarks/flops.py): for a pair of S source and T target tokens, with D the width, I the inner
+width, V the vocabulary and the matrices of each layer counted for the tokens that go through them,
 
     3 * (encoder layers * (2 S (4 D^2 + 2 D I) + 4 S^2 D)
          + decoder layers * (2 T (6 D^2 + 2 D I) + 4 S D^2 + 4 T^2 D + 4 T S D)
@@ -17,38 +18,32 @@ the card for dense bfloat16 products (a table, or --peak); beside it stands the 
 that a large product of the same type reaches here.
 
 Decoding is by beam 4 through mt's Translator, with first weights and a bound of 25 tokens. The
-check makes one update of `base` without dropout on the CPU and on the device.
+check makes one update of `base` without dropout on the CPU and on the device, in float32 without
+TF32, in TF32 and in bfloat16; and in float32 by compiled layers. What --seconds leave no time for
+is left out, and told.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import resource
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import click
-import numpy as np
 import torch
-from flops import training_operations
-from gemm import product_rate, square
-from synthetic import NumberTokenizer, RandomStore, random_numbers
-from updates import Setup, pairs_of_updates, train_until
+from on_device import TOLERANCE, Check, Record, Scale, best_batch, decode, train, with_batch
+from synthetic import RandomStore
+from updates import Setup
 
-from mt.config import Config
-from mt.corpus.store import TokenStore
-from mt.events import BatchDone
 from mt.model.device import choose_device, has_fast_bfloat16, set_threads
-from mt.model.encoder_decoder import EncoderDecoder, count_parameters
 from mt.presets import preset
-from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.translator import Translator
 
 _PEAKS = {  # TFLOP/s of dense bfloat16 products, as the maker states them; the first that fits
+    "B200": 2250.0,
     "H200": 989.0,
     "H100 PCIe": 756.0,
+    "H100 NVL": 835.0,
     "H100": 989.0,
     "A100": 312.0,
     "L40S": 362.0,
@@ -57,176 +52,74 @@ _PEAKS = {  # TFLOP/s of dense bfloat16 products, as the maker states them; the 
     "RTX 4090": 165.0,
     "RTX 3090": 71.0,
 }
-_TOLERANCE = 1e-4  # relative, between devices in float32
-_BOUND = 25  # tokens of a translation
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scale:
-    """How much is done."""
-
-    vocabulary: int
-    pairs: int
-    warmup_updates: int
-    seconds: float
-    """Of training that is timed, for each preset."""
-    sentences: int
-    changes: dict[str, dict[str, object]]
-    """Settings that replace those of the presets."""
-
+_COMPILING = 30.0  # seconds that compiling may take, before it is begun at all
 
 FULL = Scale(
-    vocabulary=32_000, pairs=100_000, warmup_updates=5, seconds=20.0, sentences=512, changes={}
+    vocabulary=32_000,
+    pairs=100_000,
+    check_pairs=32,
+    warmup_updates=8,
+    timed_seconds=15.0,
+    probe_seconds=1.5,
+    batches=(8192, 16_384, 32_768, 65_536, 131_072),
+    sentences=512,
+    compiler="inductor",
+    changes={},
 )
 QUICK = Scale(
     vocabulary=300,
     pairs=500,
+    check_pairs=8,
     warmup_updates=1,
-    seconds=1.0,
+    timed_seconds=1.0,
+    probe_seconds=0.1,
+    batches=(512, 1024),
     sentences=8,
-    changes={
-        "model": {"d_model": 32, "d_inner": 64, "encoder_layers": 2, "decoder_layers": 2},
-        "training": {"batch_tokens": 512},
-    },
+    compiler="aot_eager",
+    changes={"model": {"d_model": 32, "d_inner": 64, "encoder_layers": 2, "decoder_layers": 2}},
 )
 
 
-def train(setup: Setup, scale: Scale, peak: float | None) -> dict[str, object]:
-    """Target tokens a second, utilisation and memory of training."""
-    seen: list[BatchDone] = []
-    if setup.device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats()
+class Plan:
+    """Measurements one after the other, until the time is over."""
 
-    def is_enough(event: BatchDone) -> bool:
-        seen.append(event)
-        if event.update <= scale.warmup_updates:
-            return False
-        return event.seconds - seen[scale.warmup_updates - 1].seconds >= scale.seconds
+    def __init__(self, seconds: float) -> None:
+        self._begun = time.perf_counter()
+        self._seconds = seconds
+        self.left_out: list[str] = []
 
-    trainer = train_until(setup, is_enough)
-    memory = peak_memory(setup.device)
-    timed = seen[scale.warmup_updates :]
-    seconds = timed[-1].seconds - seen[scale.warmup_updates - 1].seconds
-    pairs = np.concatenate(
-        [np.array(p) for p in pairs_of_updates(trainer, timed[0].update, timed[-1].update)]
-    )
-    source, target = setup.store.source_lengths[pairs] + 1, setup.store.target_lengths[pairs] + 1
-    counted = training_operations(
-        setup.config.model,
-        vocabulary=setup.vocabulary,
-        source=source.tolist(),
-        target=target.tolist(),
-        num_labels=int(target.sum()),
-    )
-    tera = counted.total / seconds / 1e12
-    limit = product_rate(square(setup.device), setup.dtype, setup.device).best / 1e3
-    return {
-        "preset": setup.config.preset,
-        "precision": str(setup.dtype).removeprefix("torch."),
-        "parameters": count_parameters(trainer.model),
-        "batch_tokens": setup.config.training.batch_tokens,
-        "accumulate": setup.config.training.accumulate,
-        "updates": len(timed),
-        "tokens_per_second": round(sum(event.num_target_tokens for event in timed) / seconds),
-        "tflop_per_second": round(tera, 3),
-        "utilisation": None if peak is None else round(tera / peak, 4),
-        "share_of_measured_limit": round(tera / limit, 4),
-        "peak_gb": round(memory / 1e9, 2),
-    }
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning."""
+        return time.perf_counter() - self._begun
+
+    def measure(self, name: str, measure: Callable[[], Record], *, needs: float) -> list[Record]:
+        """One record; none if less than `needs` seconds are left."""
+        if self._seconds - self.seconds < needs:
+            self.left_out.append(name)
+            return []
+        click.echo(f"{self.seconds:.0f} s: {name}", err=True)
+        return [measure()]
 
 
-def peak_memory(device: torch.device) -> int:
-    """Bytes: on a GPU the most that tensors took, on the CPU the process as a whole."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def decode(
-    config: Config, dtype: torch.dtype, device: torch.device, scale: Scale
-) -> dict[str, object]:
-    """Tokens a second of beam search, end symbols counted."""
-    torch.manual_seed(1)
-    size = scale.vocabulary
-    model = EncoderDecoder(config.model, source_vocab=size, target_vocab=size).to(device)
-    tokenizer = NumberTokenizer(size)
-    search = dataclasses.replace(config.search, beam=4, max_length=_BOUND)
-    translator = Translator(
-        model,
-        TokenizerPair(source=tokenizer, target=tokenizer),
-        dataclasses.replace(config, search=search),
-        batch_size=min(128, scale.sentences),
-        dtype=dtype,
-    )
-    lengths = np.random.default_rng(2).integers(10, 40, size=scale.sentences)
-    lines = [tokenizer.decode(numbers) for numbers in random_numbers(lengths, vocabulary=size)]
-    translator.translate_window(lines[:8])
-    begun = time.perf_counter()
-    translations = list(translator.translate(lines))
-    seconds = time.perf_counter() - begun
-    tokens = sum(len(each.hypotheses[0].tokens) + 1 for each in translations)
-    return {
-        "preset": config.preset,
-        "precision": str(dtype).removeprefix("torch."),
-        "tokens_per_second": round(tokens / seconds),
-        "sentences_per_second": round(len(lines) / seconds, 1),
-    }
-
-
-def first_update(setup: Setup) -> BatchDone:
-    """What the first update says: its loss and the norm of its gradient."""
-    events: list[BatchDone] = []
-
-    def is_enough(event: BatchDone) -> bool:
-        events.append(event)
-        return True
-
-    train_until(setup, is_enough)
-    return events[0]
-
-
-def check(
-    config: Config, device: torch.device, store: TokenStore, scale: Scale
-) -> dict[str, object]:
-    """Loss and gradient norm of one update on the CPU and on the device, without dropout."""
-    values: dict[str, dict[str, object]] = {"model": {"dropout": 0.0}}
-    values["training"] = {"batch_tokens": 1024, "accumulate": 1}
-    plain = config.with_values(values)
-
-    def update(place: torch.device, dtype: torch.dtype) -> BatchDone:
-        return first_update(
-            Setup(config=plain, vocabulary=scale.vocabulary, store=store, device=place, dtype=dtype)
-        )
-
-    oracle = update(torch.device("cpu"), torch.float32)
-    result: dict[str, object] = {"loss": oracle.loss, "gradient_norm": oracle.gradient_norm}
-    for dtype in (torch.float32, torch.bfloat16):
-        found = update(device, dtype)
-        kind = str(dtype).removeprefix("torch.")
-        loss, norm = oracle.loss, oracle.gradient_norm
-        result[f"{kind}_loss"] = abs(found.loss / loss - 1)
-        result[f"{kind}_gradient_norm"] = abs(found.gradient_norm / norm - 1)
-        if dtype == torch.float32:
-            worst = max(abs(found.loss / loss - 1), abs(found.gradient_norm / norm - 1))
-            result["agrees"] = worst <= _TOLERANCE
-    return result
-
-
-def table(rows: Sequence[dict[str, object]]) -> None:
+def table(rows: Sequence[Record]) -> None:
     """Print records of the same fields."""
+    if not rows:
+        return
     click.echo("| " + " | ".join(key.replace("_", " ") for key in rows[0]) + " |")
     click.echo("|" + "---|" * len(rows[0]))
     for row in rows:
         cells = ("–" if value is None else str(value) for value in row.values())
         click.echo("| " + " | ".join(cells) + " |")
+    click.echo("")
 
 
 @click.command()
 @click.option("--device", "name", default="cuda", show_default=True)
 @click.option("--quick", is_flag=True, help="Tiny shapes: to try the program.")
 @click.option("--peak", type=float, help="TFLOP/s of the card for dense bfloat16 products.")
-@click.option("--batch-tokens", type=click.IntRange(min=1), help="Else the preset's.")
-@click.option("--seconds", type=float, help="Timed training of each preset; else 20.")
+@click.option("--batch-tokens", type=click.IntRange(min=1), help="Else the fastest that fits.")
+@click.option("--seconds", type=float, help="For everything; else 300, or 90 if --quick.")
 @click.option("--threads", type=click.IntRange(min=1))
 def main(
     name: str,
@@ -240,21 +133,21 @@ def main(
     device = choose_device(name)
     set_threads(threads)
     scale = QUICK if quick else FULL
-    if seconds is not None:
-        scale = dataclasses.replace(scale, seconds=seconds)
-    values = {key: dict(section) for key, section in scale.changes.items()}
-    if batch_tokens is not None:
-        values.setdefault("training", {})["batch_tokens"] = batch_tokens
+    seconds = seconds or (90.0 if quick else 300.0)
+    timed, compiling = min(scale.timed_seconds, seconds / 20), 0.0 if quick else _COMPILING
     card = torch.cuda.get_device_name() if device.type == "cuda" else "CPU"
     if peak is None:
         peak = next((value for part, value in _PEAKS.items() if part in card), None)
     dtype = torch.bfloat16 if has_fast_bfloat16(device) else torch.float32
-    configs = [preset(size).with_values(values) for size in ("base", "big")]
-    begun = time.perf_counter()
+    if dtype != torch.bfloat16:
+        peak = None  # it is that of bfloat16 products
+    configs = [preset(size).with_values(scale.changes) for size in ("base", "big")]
+    plan = Plan(seconds)
     store = RandomStore(num_pairs=scale.pairs, vocabulary=scale.vocabulary)
-    checked = check(configs[0], device, store, scale)
-    click.echo(f"check: {checked}")
-    trained = []
+    check = Check(configs[0], device, scale)
+    checked = plan.measure("check", check.plain, needs=0.0)
+    trained: list[Record] = []
+    setups = []
     for config in configs:
         setup = Setup(
             config=config,
@@ -263,30 +156,50 @@ def main(
             device=device,
             dtype=dtype,
         )
-        # The table of peaks is of bfloat16 products.
-        trained.append(train(setup, scale, peak if dtype == torch.bfloat16 else None))
-        if device.type == "cuda":
-            torch.cuda.empty_cache()
-    decoded = [
-        decode(config, kind, device, scale)
-        for config in configs
-        for kind in dict.fromkeys((torch.float32, dtype))
-    ]
+        size = batch_tokens or best_batch(setup, scale)
+        setups.append(with_batch(setup, size))
+        trained += plan.measure(
+            f"training {config.preset}",
+            lambda: train(setups[-1], scale, seconds=timed, peak=peak),
+            needs=timed,
+        )
+    decoded: list[Record] = []
+    for config in configs:
+        for kind in dict.fromkeys((torch.float32, dtype)):
+            decoded += plan.measure(
+                f"decoding by {config.preset} in {str(kind).removeprefix('torch.')}",
+                lambda c=config, k=kind: decode(c, k, device, scale),  # type: ignore[misc]
+                needs=timed,
+            )
+    for setup in setups:
+        compiled = dataclasses.replace(setup, compiler=scale.compiler)
+        trained += plan.measure(
+            f"training {setup.config.preset} compiled",
+            lambda s=compiled: train(s, scale, seconds=timed, peak=peak),  # type: ignore[misc]
+            needs=timed + compiling,
+        )
+    checked += plan.measure("check of compiled layers", check.compiled, needs=compiling)
     table(trained)
-    click.echo("")
     table(decoded)
+    away: Record = {key: value for part in checked for key, value in part.items()}
+    exact = {key: value for key, value in away.items() if "float32_" in key}
+    agrees = all(isinstance(value, float) and value <= TOLERANCE for value in exact.values())
+    click.echo(f"check: {away}, agrees: {agrees}")
+    if plan.left_out:
+        click.echo(f"left out, as the time was over: {', '.join(plan.left_out)}")
     record = {
         "card": card,
         "torch": torch.__version__,
         "peak_tflops": peak,
-        "seconds": round(time.perf_counter() - begun, 1),
-        "check": checked,
+        "seconds": round(plan.seconds, 1),
+        "check": {**away, "agrees": agrees},
         "training": trained,
         "decoding": decoded,
+        "left_out": plan.left_out,
     }
     click.echo(json.dumps(record))
-    if not checked["agrees"]:
-        raise click.ClickException(f"{card} and CPU differ by more than {_TOLERANCE:g} in float32")
+    if not agrees:
+        raise click.ClickException(f"{card} and CPU differ by more than {TOLERANCE:g}: {exact}")
 
 
 if __name__ == "__main__":

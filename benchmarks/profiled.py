@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from torch._C._autograd import DeviceType
+from torch._C._profiler import _ExperimentalConfig
 from torch.autograd.profiler_util import FunctionEvent
 from torch.profiler import ProfilerActivity, profile, record_function
 
@@ -87,7 +88,8 @@ def profiled(activities: Iterable[ProfilerActivity]) -> Iterator[profile]:
     for owner, name, region in marks:
         setattr(owner, name, _marked(getattr(owner, name), region))
     try:
-        with profile(activities=list(activities)) as recorded:
+        everywhere = _ExperimentalConfig(profile_all_threads=True)  # those of workers too
+        with profile(activities=list(activities), experimental_config=everywhere) as recorded:
             yield recorded
     finally:
         for owner, name, function in held:
@@ -115,12 +117,14 @@ def seconds_by_group(recorded: profile, *, on_gpu: bool) -> Counter[str]:
     return seconds
 
 
-def group_of(event: FunctionEvent, regions: dict[int, str]) -> str:
-    """The group of an operator; `regions` are those of forward operators by sequence number."""
+def group_of(event: FunctionEvent, regions: dict[tuple[int | None, int], str]) -> str:
+    """The group of an operator; `regions` are those of forward operators by thread and number."""
     callers = list(_callers(event))
     names = [caller.name for caller in callers]
     backward = next((caller for caller in callers if caller.name.startswith(_BACKWARD)), None)
-    region = _region(names) if backward is None else regions.get(backward.sequence_nr, "")
+    region = _region(names)
+    if backward is not None:
+        region = regions.get((backward.fwd_thread, backward.sequence_nr), "")
     is_product = event.name.startswith(_PRODUCTS)
     if region == _LOSS or "_ProjectedCrossEntropy" in names:
         return "loss: products" if is_product else "loss: the rest"
@@ -149,14 +153,14 @@ def _region(names: Iterable[str]) -> str:
     return next((name for name in names if name in (_DROPOUT, _LOSS)), "")
 
 
-def _regions_by_sequence(events: Iterable[FunctionEvent]) -> dict[int, str]:
+def _regions_by_sequence(events: Iterable[FunctionEvent]) -> dict[tuple[int | None, int], str]:
     """The region of each forward operator that has a gradient.
 
     Operators without a gradient carry the number of the next one that has: the last one counts.
     """
-    regions: dict[int, str] = {}
+    regions: dict[tuple[int | None, int], str] = {}
     for event in sorted(events, key=lambda event: event.time_range.start):
         names = [caller.name for caller in _callers(event)]
         if event.sequence_nr >= 0 and not any(name.startswith(_BACKWARD) for name in names):
-            regions[event.sequence_nr] = _region(names)
+            regions[event.thread, event.sequence_nr] = _region(names)
     return regions

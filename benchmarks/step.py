@@ -39,6 +39,7 @@ from mt.corpus.store import TokenStore
 from mt.events import BatchDone
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.train.batch import make_batch
 from mt.train.preparation import TOKENS
 from mt.train.trainer import Trainer
 from mt.translate.model_folder import TRAINING, read_config
@@ -65,8 +66,6 @@ class Measured:
     recorded: profile
     under: float
     """Seconds of as many updates under the profiler."""
-    counted: int
-    """Operations of the last update of the warm-up, by torch's counter."""
 
 
 def timed_and_profiled(setup: Setup, *, warmup: int, updates: int) -> Measured:
@@ -77,15 +76,9 @@ def timed_and_profiled(setup: Setup, *, warmup: int, updates: int) -> Measured:
     moments: dict[int, float] = {}
     recorded: list[profile] = []
     end = warmup + 2 * updates
-    counter = FlopCounterMode(display=False)
-    counting = ExitStack()
     with ExitStack() as stack:
 
         def is_enough(event: BatchDone) -> bool:
-            if event.update == warmup - 1:
-                counting.enter_context(counter)
-            elif event.update == warmup:
-                counting.close()
             moments[event.update] = time.perf_counter()
             if event.update == warmup + updates:
                 recorded.append(stack.enter_context(profiled(activities)))
@@ -99,7 +92,6 @@ def timed_and_profiled(setup: Setup, *, warmup: int, updates: int) -> Measured:
         timed=timed,
         recorded=recorded[0],
         under=moments[end] - moments[0],
-        counted=counter.get_total_flops(),
     )
 
 
@@ -120,6 +112,15 @@ def operations_of(setup: Setup, trainer: Trainer, first: int, last: int) -> tupl
         num_labels=num_labels,
     )
     return counted, num_labels
+
+
+def counted_by_torch(setup: Setup, trainer: Trainer, update: int) -> int:
+    """Operations of the batches of an update, computed once more, by torch's own counter."""
+    counter = FlopCounterMode(display=False)
+    with counter:  # it sees this thread alone
+        for pairs in pairs_of_updates(trainer, update, update):
+            trainer.gradients.loss(make_batch(setup.store, pairs).to(setup.device)).backward()  # type: ignore[no-untyped-call]
+    return counter.get_total_flops()
 
 
 def show(seconds: Counter[str], *, rest: float, step: float) -> dict[str, float]:
@@ -178,13 +179,16 @@ def report(setup: Setup, measured: Measured, *, warmup: int, updates: int) -> No
     """Print the tables and the JSON line."""
     trainer, timed, under = measured.trainer, measured.timed, measured.under
     checked, _ = operations_of(setup, trainer, warmup, warmup)
-    if abs(checked.total / measured.counted - 1) > _TOLERANCE:
+    by_torch = counted_by_torch(setup, trainer, warmup)
+    if abs(checked.total / by_torch - 1) > _TOLERANCE:
         text = f"the formula gives {checked.total:.4g} operations, torch's counter"
-        click.echo(f"{text} {measured.counted:.4g}: benchmarks/flops.py is out of date", err=True)
+        click.echo(f"{text} {by_torch:.4g}: benchmarks/flops.py is out of date", err=True)
     counted, num_tokens = operations_of(setup, trainer, warmup + 1, warmup + updates)
     step = timed / updates
     seconds = seconds_by_group(measured.recorded, on_gpu=setup.device.type == "cuda")
-    shares = show(seconds, rest=max(under - sum(seconds.values()), 0.0), step=step)
+    workers = max(len(trainer.parts.generators), 1)  # threads whose operators add up
+    rest = max(workers * under - sum(seconds.values()), 0.0)
+    shares = show(seconds, rest=rest, step=step)
     limit = product_rate(square(setup.device), setup.dtype, setup.device).best
     reached = counted.total / timed / 1e9
     kind = str(setup.dtype).removeprefix("torch.")
@@ -196,6 +200,7 @@ def report(setup: Setup, measured: Measured, *, warmup: int, updates: int) -> No
         "device": setup.device.type,
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
+        "workers": workers,
         "precision": kind,
         "updates": updates,
         "ms_an_update": round(1000 * step, 2),

@@ -12,7 +12,7 @@ import torch
 
 from mt.config import Config
 from mt.corpus.store import TokenStore
-from mt.events import BatchDone, Event
+from mt.events import BatchDone, Event, Listener, ignore
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.train.checkpoint import Progress
 from mt.train.stream import TrainingData
@@ -35,12 +35,20 @@ class Setup:
     store: TokenStore
     device: torch.device
     dtype: torch.dtype
+    compiler: str | None = None
+    tf32: bool = True
 
 
-def train_until(setup: Setup, is_enough: Callable[[BatchDone], bool]) -> Trainer:
-    """Train from first weights until `is_enough`, asked after each update, says so."""
+def train_until(
+    setup: Setup, is_enough: Callable[[BatchDone], bool], *, listener: Listener = ignore
+) -> Trainer:
+    """Train from first weights until `is_enough`, asked after each update, says so.
+
+    `listener` hears of everything.
+    """
 
     def listen(event: Event) -> None:
+        listener(event)
         if isinstance(event, BatchDone) and is_enough(event):
             raise _EnoughError
 
@@ -69,6 +77,8 @@ def train_until(setup: Setup, is_enough: Callable[[BatchDone], bool]) -> Trainer
         validator=validate,
         keep_best=keep,
         listener=listen,
+        compiler=setup.compiler,
+        tf32=setup.tf32,
     )
     with contextlib.suppress(_EnoughError):
         trainer.run()
@@ -81,6 +91,6 @@ def pairs_of_updates(trainer: Trainer, first: int, last: int) -> list[list[int]]
     batches: list[list[int]] = []
     epoch = 0
     while len(batches) < last * each:
-        batches += [indices.tolist() for indices in trainer.stream.sampler.epoch(epoch)]
+        batches += [indices.tolist() for indices in trainer.stream.epoch(epoch)]
         epoch += 1
     return batches[(first - 1) * each : last * each]

@@ -41,6 +41,10 @@ class TrainingError(MtError):
     """Training cannot go on, for example after a run of non-finite losses."""
 
 
+class DeviceMemoryError(MtError):
+    """What is to be computed does not fit in the memory of the device."""
+
+
 class ConfigError(MtError):
     """The command line or a configuration file asks for something that cannot be."""
 

@@ -17,7 +17,8 @@ FLOORS: dict[str, set[str]] = {
     "train": {"corpus", "text", "model"},
     "translate": {"text", "model", "search"},
     "evaluate": {"text"},
-    "cli": {"corpus", "text", "model", "search", "train", "translate", "evaluate"},
+    "convert": {"text", "model", "translate"},
+    "cli": {"corpus", "text", "model", "search", "train", "translate", "evaluate", "convert"},
 }
 """For each room, the rooms it may import; every room may import floor 0."""
 
@@ -30,6 +31,7 @@ ONE_ROOM = {
     "zstandard": ["mt/corpus/formats/compressed.py"],
     "lxml": ["mt/corpus/formats/xml.py"],
     "polib": ["mt/corpus/formats/po.py"],
+    "ctranslate2": ["mt/convert/ctranslate2.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""

@@ -11,6 +11,7 @@ import click
 
 from mt.atomic import new_folder
 from mt.cli.fine_tuning import MAY_DIFFER
+from mt.cli.new_folder import refuse_existing
 from mt.config import Config, ModelConfig
 from mt.errors import ConfigError, ModelFolderError
 from mt.text.tokenizer_pair import TokenizerPair
@@ -34,7 +35,7 @@ class _Weights:
 
 def average_models(models: Sequence[Path], output: Path) -> int:
     """Average the best weights of several model folders; returns the exit status."""
-    _refuse_existing(output)
+    refuse_existing(output)
     if len({model.resolve() for model in models}) < len(models):
         raise ConfigError("one MODEL is given twice", hint="Give each model folder once")
     configs = [model_folder.read_config(model) for model in models]
@@ -60,7 +61,7 @@ def average_models(models: Sequence[Path], output: Path) -> int:
 
 def average_states(model: Path, output: Path, *, best: int | None, last: int | None) -> int:
     """Average the best or the last states of the run in a folder; returns the exit status."""
-    _refuse_existing(output)
+    refuse_existing(output)
     config = model_folder.read_config(model)
     pair = TokenizerPair.load(model, joint=config.tokenizer.joint)
     kept = list_kept(model / model_folder.TRAINING)
@@ -91,11 +92,6 @@ def _describe(model: Path, kept: KeptWeights) -> str:
 
 def _counted(things: Sequence[object], name: str) -> str:
     return f"{len(things)} {name}" + ("" if len(things) == 1 else "s")
-
-
-def _refuse_existing(output: Path) -> None:
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise ConfigError(f"{output} exists already and is not empty", hint="Choose another -o")
 
 
 def _refuse_other_shape(first: Path, its: ModelConfig, other: Path, theirs: ModelConfig) -> None:

@@ -100,7 +100,7 @@ def fill_folder(
     *,
     num_processes: int,
     listener: Listener,
-) -> tuple[Config, TokenizerPair]:
+) -> None:
     """Fill the model folder with all but weights: settings, tokenizers, corpus."""
     training = folder / model_folder.TRAINING
     draft = arguments.draft(values)
@@ -161,7 +161,6 @@ def fill_folder(
     listener(prepared.corpus)
     model_folder.write_config(folder, config)
     prepared.save(training)
-    return config, tokenizers
 
 
 _DEV_FILES = ("dev.source", "dev.target")

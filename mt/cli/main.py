@@ -21,6 +21,7 @@ _COMMANDS = {
     "translate": ("mt.cli.translate", "Translate standard input or files."),
     "eval": ("mt.cli.evaluate", "Score a model, or a file of translations."),
     "average": ("mt.cli.average", "Average the weights of models, or of states of one run."),
+    "export": ("mt.cli.export", "Write a model for another program."),
     "check": ("mt.cli.check", "Tell what is wrong with a corpus."),
 }
 

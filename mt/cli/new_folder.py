@@ -13,6 +13,12 @@ from mt.train.checkpoint import list_checkpoints
 from mt.translate import model_folder
 
 
+def refuse_existing(folder: Path) -> None:
+    """Raise ConfigError when `folder` holds something already, or is a file."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"{folder} exists already and is not empty", hint="Choose another -o")
+
+
 @contextmanager
 def new_model_folder(folder: Path) -> Iterator[None]:
     """Make `folder`; what ends in an error before anything was trained leaves it as it was.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,11 @@ from mt.cli.options import (
 )
 from mt.config import DROPPABLE, CorpusConfig
 from mt.presets import PRESETS
+
+if TYPE_CHECKING:
+    from mt.cli.corpus_setup import CorpusArguments
+    from mt.cli.training_run import Place
+    from mt.config_file import Values
 
 
 @click.command("train")
@@ -74,6 +79,17 @@ from mt.presets import PRESETS
 @click.option(
     "--tensorboard", is_flag=True, help="Write event files into the folder tensorboard of -o."
 )
+@click.option(
+    "--compile",
+    "compiled",
+    is_flag=True,
+    help="Compile the layers for training: a minute at the start, for GPUs.",
+)
+@click.option(
+    "--shard",
+    is_flag=True,
+    help="Shard the weights over the processes of torchrun, for models that do not fit on one.",
+)
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML settings.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting.")
 @device_options
@@ -93,7 +109,41 @@ def command(**flags: Any) -> int:
     mt train --resume checkpoints/de-en --minutes 60
     mt train memory.tmx --from checkpoints/de-en -o checkpoints/de-en-memory
     """
-    training = from_flags(
+    if flags["resume"] is not None:
+        _refuse_changes(flags)
+    elif not flags["corpus"]:
+        raise click.UsageError("Missing argument 'CORPUS...'.")
+    elif flags["output"] is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
+    from mt.cli.training_run import resume_training, start_training
+
+    place = _place(flags)
+    if flags["resume"] is not None:
+        return resume_training(_training_values(flags), place)
+    return start_training(_arguments(flags), place)
+
+
+def _refuse_changes(flags: dict[str, Any]) -> None:
+    """Raise UsageError for a flag that a resumed run cannot take."""
+    fixed = (
+        *("corpus", "output", "dev", "against", "weights", "drop", "keep", "langs", "columns"),
+        *("preset", "vocab_size", "config_file", "settings", "rejected", "start"),
+        *("batch_tokens", "seed"),
+    )
+    given = [name for name in fixed if flags[name]]
+    if given:
+        names = {"settings": "set", "config_file": "config", "weights": "weight", "start": "from"}
+        option = "--" + names.get(given[0], given[0]).replace("_", "-")
+        raise click.UsageError(
+            f"{'CORPUS' if given[0] == 'corpus' else option} cannot change when a run is resumed: "
+            "--resume takes the budget (--minutes, --epochs, --updates, --patience) and the "
+            "machine alone"
+        )
+
+
+def _training_values(flags: dict[str, Any]) -> Values:
+    """The settings of training that have flags of their own."""
+    return from_flags(
         "training",
         batch_tokens=flags["batch_tokens"],
         max_minutes=flags["minutes"],
@@ -102,62 +152,58 @@ def command(**flags: Any) -> int:
         patience=flags["patience"],
         seed=flags["seed"],
     )
-    if flags["resume"] is None:
-        if not flags["corpus"]:
-            raise click.UsageError("Missing argument 'CORPUS...'.")
-        if flags["output"] is None:
-            raise click.UsageError("Missing option '-o' / '--output'.")
-    from mt.cli.corpus_setup import CorpusArguments
-    from mt.cli.fine_tuning import load_start
-    from mt.cli.training_run import Machine, Place, resume_training, start_training
-    from mt.config_file import read_config_file
+
+
+def _place(flags: dict[str, Any]) -> Place:
+    """Where the run happens."""
+    from mt.cli.training_run import Machine, Place
     from mt.train.distributed import Ranks
 
+    ranks = Ranks.of_environment()
+    if flags["shard"] and ranks.size == 1:
+        raise click.UsageError(
+            "--shard spreads the weights over several processes, but this one is alone: start "
+            "with torchrun --nproc-per-node N -m mt train … --shard"
+        )
     machine = Machine(
-        device=flags["device"], precision=flags["precision"], threads=flags["threads"]
+        device=flags["device"],
+        precision=flags["precision"],
+        threads=flags["threads"],
+        compiled=flags["compiled"],
+        shard=flags["shard"],
     )
-    place = Place(
+    return Place(
         folder=flags["resume"] or flags["output"],
         machine=machine,
-        ranks=Ranks.of_environment(),
+        ranks=ranks,
         tensorboard=flags["tensorboard"],
     )
-    if flags["resume"] is not None:
-        fixed = (
-            *("output", "dev", "against", "weights", "drop", "keep", "langs", "columns"),
-            *("preset", "vocab_size", "config_file", "settings", "rejected", "start"),
-        )
-        given = [name for name in (*fixed, "batch_tokens", "seed") if flags[name]]
-        if flags["corpus"] or given:
-            names = {"settings": "set", "config_file": "config", "weights": "weight"}
-            names["start"] = "from"
-            option = names.get(given[0], given[0]) if given else ""
-            what = "CORPUS" if flags["corpus"] else "--" + option.replace("_", "-")
-            raise click.UsageError(
-                f"{what} cannot change when a run is resumed: --resume takes the budget "
-                "(--minutes, --epochs, --updates, --patience) and the machine alone"
-            )
-        return resume_training(training, place)
-    config_file = flags["config_file"]
+
+
+def _arguments(flags: dict[str, Any]) -> CorpusArguments:
+    """What a new run is made from."""
+    from mt.cli.corpus_setup import CorpusArguments
+    from mt.cli.fine_tuning import load_start
+    from mt.config_file import read_config_file
+
+    file = flags["config_file"]
     overrides = merge(
-        {} if config_file is None else read_config_file(config_file),
+        {} if file is None else read_config_file(file),
         from_assignments(flags["settings"]),
         from_flags("tokenizer", vocab_size=flags["vocab_size"]),
-        training,
+        _training_values(flags),
     )
     if flags["drop"] or flags["keep"]:
-        drop = overrides.get("corpus", {}).get("drop", CorpusConfig().drop)
-        drop = dict.fromkeys((*drop, *flags["drop"]))
-        overrides = merge(
-            overrides,
-            {"corpus": {"drop": tuple(name for name in drop if name not in flags["keep"])}},
-        )
+        before = overrides.get("corpus", {}).get("drop", CorpusConfig().drop)
+        dropped = dict.fromkeys((*before, *flags["drop"]))
+        left = tuple(name for name in dropped if name not in flags["keep"])
+        overrides = merge(overrides, {"corpus": {"drop": left}})
     start = None
     if flags["start"] is not None:
         start = load_start(
             flags["start"], flags["output"], preset_name=flags["preset"], overrides=overrides
         )
-    arguments = CorpusArguments(
+    return CorpusArguments(
         corpus=flags["corpus"],
         dev=flags["dev"],
         against=flags["against"],
@@ -169,4 +215,3 @@ def command(**flags: Any) -> int:
         overrides=overrides,
         start=start,
     )
-    return start_training(arguments, place)

@@ -23,7 +23,7 @@ from mt.config import Config, Precision
 from mt.config_file import Values
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
-from mt.events import Listener, Notice, ignore, to_all
+from mt.events import Event, Listener, Notice, ignore, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
@@ -46,6 +46,10 @@ class Machine:
     device: str
     precision: Precision
     threads: int | None
+    compiled: bool
+    """Whether the layers are compiled for training."""
+    shard: bool
+    """Whether the weights are sharded over the ranks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,43 +135,11 @@ def _train(
     goes on.
     """
     folder, ranks = place.folder, place.ranks
-    training = folder / model_folder.TRAINING
     config = model_folder.read_config(folder).with_values(budget or {})
-    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
-    prepared = Prepared.load(training)
-    set_threads(place.machine.threads)
+    prepared = Prepared.load(folder / model_folder.TRAINING)
     stop = StopSignal()
-    torch.manual_seed(config.training.seed)
-    model = model_folder.build_model(config, tokenizers)
-    if start is not None:
-        start.give_weights(model)
-    if not ranks.is_first:  # the same weights, but other dropout
-        torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
     listeners: list[Listener] = [console]
-
-    def keep_best(progress: Progress) -> None:
-        model_folder.save_weights(folder, model)
-
-    trainer = Trainer(
-        model=model,
-        config=config.training,
-        data=TrainingData(
-            train=TokenStore(training / preparation.TOKENS),
-            dev=TokenStore(training / preparation.DEV_TOKENS),
-            weights=config.corpus.weights,
-        ),
-        device=place.device,
-        dtype=choose_training_dtype(place.machine.precision, place.device),
-        folder=training,
-        validator=make_validator(
-            folder, Translator(model, tokenizers, config), prepared.dev, ranks, listener=console
-        ),
-        keep_best=keep_best,
-        listener=to_all(listeners),
-        should_stop=lambda: stop.received is not None,
-        validates_start=bool(config.fine_tuned_from),
-        ranks=ranks,
-    )
+    trainer = _make_trainer(place, config, prepared, stop, listeners, start)
     if budget is not None:
         trainer.resume()
         reason = trainer.reason_to_end()
@@ -195,3 +167,60 @@ def _train(
         return 128 + received
     tell_result(config.fine_tuned_from, trainer.parts.tracker.best_update, console)
     return 0
+
+
+def _make_trainer(
+    place: Place,
+    config: Config,
+    prepared: Prepared,
+    stop: StopSignal,
+    listeners: list[Listener],
+    start: Start | None,
+) -> Trainer:
+    """The trainer of what the folder holds; the console is the first of its listeners."""
+    folder, machine, ranks = place.folder, place.machine, place.ranks
+    console = listeners[0]
+    training = folder / model_folder.TRAINING
+    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
+    set_threads(machine.threads)
+    torch.manual_seed(config.training.seed)
+    model = model_folder.build_model(config, tokenizers)
+    if start is not None:
+        start.give_weights(model)
+    if not ranks.is_first:  # the same weights, but other dropout
+        torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
+    translator = Translator(model, tokenizers, config, listener=_without_warnings(console))
+
+    def keep_best(progress: Progress) -> None:
+        model_folder.save_weights(folder, model)
+
+    return Trainer(
+        model=model,
+        config=config.training,
+        data=TrainingData(
+            train=TokenStore(training / preparation.TOKENS),
+            dev=TokenStore(training / preparation.DEV_TOKENS),
+            weights=config.corpus.weights,
+        ),
+        device=place.device,
+        dtype=choose_training_dtype(machine.precision, place.device),
+        folder=training,
+        validator=make_validator(folder, translator, prepared.dev, ranks, listener=console),
+        keep_best=keep_best,
+        listener=to_all(listeners),
+        should_stop=lambda: stop.received is not None,
+        validates_start=bool(config.fine_tuned_from),
+        ranks=ranks,
+        compiler="inductor" if machine.compiled else None,
+        shard=machine.shard,
+    )
+
+
+def _without_warnings(listener: Listener) -> Listener:
+    """Pass on what is no warning: long lines of a validation set are no news at each validation."""
+
+    def listen(event: Event) -> None:
+        if not (isinstance(event, Notice) and event.is_warning):
+            listener(event)
+
+    return listen

@@ -35,27 +35,55 @@ def scaled_dot_product(
     return torch.matmul(weights, value)
 
 
+def causal_bias(length: int, *, device: torch.device) -> Tensor:
+    """Attention bias (T, T) with -inf above the diagonal: no position sees a later one."""
+    full = torch.full((length, length), -math.inf, device=device)
+    return torch.triu(full, diagonal=1)
+
+
 def fused_scaled_dot_product(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    dropout: Dropout,
+    *,
+    is_causal: bool = False,
 ) -> Tensor:
-    """The same by torch's fused kernels: the fast path on GPUs."""
+    """The same by torch's fused kernels: the fast path on GPUs.
+
+    Flash attention takes no bias: it serves causal attention, which comes without one, and
+    attention without padding. The rest falls to the memory-efficient kernel.
+    """
     rate = dropout.rate if dropout.training else 0.0
     mask = None if bias is None else bias.to(query.dtype)
     return functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, dropout_p=rate
+        query, key, value, attn_mask=mask, dropout_p=rate, is_causal=is_causal
     )
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    dropout: Dropout,
+    *,
+    is_causal: bool = False,
 ) -> Tensor:
     """`scaled_dot_product` by the kernel that is fastest on the device of `query`.
+
+    With `is_causal`, instead of a bias, position t attends to the positions up to t (T = S).
 
     On CPUs the two products and the softmax are in float32 whatever the projections are in: the
     products are small, and bfloat16 costs them more in conversions than it saves (docs/log.md).
     """
+    if is_causal and bias is not None:
+        raise ValueError("causal attention takes no further bias")
     if query.device.type != "cpu":
-        return fused_scaled_dot_product(query, key, value, bias, dropout)
+        return fused_scaled_dot_product(query, key, value, bias, dropout, is_causal=is_causal)
+    if is_causal:
+        bias = causal_bias(query.size(2), device=query.device)
     if query.dtype != torch.bfloat16:
         return scaled_dot_product(query, key, value, bias, dropout)
     with torch.autocast("cpu", enabled=False):
@@ -93,14 +121,24 @@ class MultiHeadAttention(nn.Module):
         key, value = self.key_value(x).chunk(2, dim=-1)
         return self.split_heads(key), self.split_heads(value)
 
-    def combine(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+    def combine(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        bias: Tensor | None,
+        *,
+        is_causal: bool = False,
+    ) -> Tensor:
         """Attend with projected queries (B, H, T, E) and give (B, T, D)."""
-        heads = attend(query, key, value, bias, self.dropout)
+        heads = attend(query, key, value, bias, self.dropout, is_causal=is_causal)
         # (B, H, T, E) -> (B, T, H * E)
         out: Tensor = self.output(heads.transpose(1, 2).flatten(2))
         return out
 
-    def forward(self, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(
+        self, x: Tensor, memory: Tensor, bias: Tensor | None, *, is_causal: bool = False
+    ) -> Tensor:
         """Let every position of x (B, T, D) attend to memory (B, S, D); returns (B, T, D)."""
         key, value = self.project_key_value(memory)
-        return self.combine(self.project_query(x), key, value, bias)
+        return self.combine(self.project_query(x), key, value, bias, is_causal=is_causal)

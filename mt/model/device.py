@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
 
 from mt.config import Precision
-from mt.errors import ConfigError
+from mt.errors import ConfigError, DeviceMemoryError
 
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
@@ -67,6 +69,37 @@ def choose_search_dtype(precision: Precision, device: torch.device) -> torch.dty
     if precision == "bfloat16":
         return torch.bfloat16
     return torch.float32
+
+
+@contextmanager
+def products_in_tf32(device: torch.device, *, is_on: bool = True) -> Iterator[None]:
+    """Within, float32 products on a CUDA device may round their factors to TF32.
+
+    TF32 has the range of float32 and 10 bits after the point, and tensor cores compute it several
+    times faster. Good enough for gradients, it is not for search, scores and comparisons between
+    devices: there products stay as they are, and so they do on other devices.
+    """
+    if device.type != "cuda" or not is_on:
+        yield
+        return
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@contextmanager
+def fitting_in_memory(what: str, *, hint: str) -> Iterator[None]:
+    """Within, `what` is to fit in the memory of the device; else DeviceMemoryError says so."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        reason = str(error).split(". ")[0]  # what follows is advice for programmers
+        raise DeviceMemoryError(
+            f"{what} does not fit in the memory of the device ({reason})", hint=hint
+        ) from error
 
 
 def set_threads(threads: int | None) -> None:

@@ -51,10 +51,13 @@ class Dropout(nn.Module):
         self.rate = rate
 
     def forward(self, x: Tensor) -> Tensor:
-        """Any shape in, the same shape out; the identity in evaluation mode."""
+        """Any shape in, the same shape out; the identity in evaluation mode.
+
+        GPUs draw fast enough, and a compiler fuses torch's own dropout with what stands around it.
+        """
         if not self.training or self.rate == 0.0:
             return x
-        if x.device.type != "cpu":
+        if x.device.type != "cpu" or torch.compiler.is_compiling():
             return functional.dropout(x, self.rate)
         threshold = min(max(round(self.rate * 256), 1), 255)
         draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64)

@@ -82,10 +82,9 @@ class EncoderDecoder(nn.Module):
         """
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        causal = causal_bias(target.size(1), device=target.device)
         x = self._embed_target(target, start=0)
         for layer in self.decoder:
-            x = layer(x, memory, causal, source_bias)
+            x = layer(x, memory, source_bias)
         out: Tensor = self.decoder_norm(x)
         return out
 
@@ -129,12 +128,6 @@ def padding_bias(mask: Tensor) -> Tensor:
     """Mask (B, S), True at tokens -> attention bias (B, 1, 1, S): 0 at tokens, else -inf."""
     bias = torch.zeros(mask.shape, dtype=torch.float32, device=mask.device)
     return bias.masked_fill_(~mask, -math.inf)[:, None, None, :]
-
-
-def causal_bias(length: int, *, device: torch.device) -> Tensor:
-    """Attention bias (T, T) with -inf above the diagonal: no position sees a later one."""
-    full = torch.full((length, length), -math.inf, device=device)
-    return torch.triu(full, diagonal=1)
 
 
 def count_parameters(model: nn.Module) -> int:

@@ -80,11 +80,9 @@ class DecoderLayer(nn.Module):
         self.cross_residual = Residual(config)
         self.feed_forward_residual = Residual(config)
 
-    def forward(
-        self, x: Tensor, memory: Tensor, causal_bias: Tensor, source_bias: Tensor | None
-    ) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor, source_bias: Tensor | None) -> Tensor:
         """All target positions at once: x (B, T, D), memory (B, S, D) -> (B, T, D)."""
-        x = self.self_residual(x, lambda y: self.self_attention(y, y, causal_bias))
+        x = self.self_residual(x, lambda y: self.self_attention(y, y, None, is_causal=True))
         x = self.cross_residual(x, lambda y: self.cross_attention(y, memory, source_bias))
         out: Tensor = self.feed_forward_residual(x, self.feed_forward)
         return out

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from mt.atomic import clean, new_folder
 from mt.errors import ModelFolderError
 from mt.train.averaging import WeightAverage
+from mt.train.sharding import shard_like, whole
 from mt.train.validation import BestTracker
 
 FORMAT_VERSION = 1
@@ -45,6 +46,8 @@ class Progress:
     validation_seconds: float = 0.0
     num_skipped: int = 0
     """Updates skipped since their gradient was not finite."""
+    num_nonfinite: int = 0
+    """Of these, the ones in a row up to the last update."""
     num_skipped_pairs: int = 0
     """Times a pair was skipped since even alone it did not fit in memory."""
     validated_update: int = 0
@@ -77,17 +80,26 @@ def random_states(
 
 
 def save_checkpoint(
-    folder: Path, parts: Parts, random: Sequence[dict[str, Tensor]] | None = None
+    folder: Path,
+    parts: Parts,
+    random: Sequence[dict[str, Tensor]] | None = None,
+    *,
+    writes: bool = True,
 ) -> Path:
     """Write the state under `folder` and drop older states; returns where it stands.
 
-    `random` are the random states of all ranks; this process alone without it. Raises
-    ModelFolderError or OSError, for example when the disk is full; the older states stay.
+    `random` are the random states of all ranks; this process alone without it. Of several ranks
+    one `writes`; the others are here to give their shards.
+
+    Raises ModelFolderError or OSError, for example when the disk is full; the older states stay.
     """
     if random is None:
         random = [random_states(torch.device("cpu"), parts.generators)]
-    clean(folder)
     path = folder / f"checkpoint-{parts.progress.update}"
+    tensors = _tensors(parts, random, keep=writes)
+    if not writes:
+        return path
+    clean(folder)
     record = {
         "format_version": FORMAT_VERSION,
         "progress": dataclasses.asdict(parts.progress),
@@ -95,7 +107,7 @@ def save_checkpoint(
     }
     with new_folder(path) as temporary:
         try:
-            save_file(_tensors(parts, random), temporary / "state.safetensors")
+            save_file(tensors, temporary / "state.safetensors")
         except SafetensorError as error:
             raise ModelFolderError(f"{path} cannot be written: {error}") from error
         (temporary / "progress.json").write_text(json.dumps(record, indent=1), "utf-8")
@@ -135,7 +147,8 @@ def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
         raise ModelFolderError(f"{path} is damaged ({type(error).__name__})") from error
 
 
-def _tensors(parts: Parts, random: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+def _tensors(parts: Parts, random: Sequence[dict[str, Tensor]], *, keep: bool) -> dict[str, Tensor]:
+    """Whole tensors by name, gathered one at a time; none of them unless they are to be kept."""
     tensors = {f"model.{name}": p.detach() for name, p in parts.model.named_parameters()}
     for i, tensor in enumerate(parts.average.tensors()):
         tensors[f"average.{i}"] = tensor
@@ -145,21 +158,28 @@ def _tensors(parts: Parts, random: Sequence[dict[str, Tensor]]) -> dict[str, Ten
     for rank, states in enumerate(random):
         for kind, state in states.items():
             tensors[f"random.{kind}.{rank}"] = state
-    # A file holds each tensor on its own, on no device.
-    return {name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()}
+    kept = {}
+    for name, tensor in tensors.items():
+        gathered = whole(tensor)
+        if keep:  # a file holds each tensor on its own, on no device
+            kept[name] = gathered.cpu().contiguous().clone()
+    return kept
 
 
 @torch.no_grad()
 def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any], rank: int) -> None:
     for name, parameter in parts.model.named_parameters():
-        parameter.copy_(tensors[f"model.{name}"])
+        parameter.copy_(shard_like(tensors[f"model.{name}"], parameter))
     for i, tensor in enumerate(parts.average.tensors()):
-        tensor.copy_(tensors[f"average.{i}"])
+        tensor.copy_(shard_like(tensors[f"average.{i}"], tensor))
+    parameters = [p for group in parts.optimizer.param_groups for p in group["params"]]
     optimizer = parts.optimizer.state_dict()
     optimizer["state"] = {}
     for name, tensor in tensors.items():
         if name.startswith("optimizer."):
             _, index, key = name.split(".")
+            if tensor.dim():  # the count of steps is a number that all have
+                tensor = shard_like(tensor, parameters[int(index)])
             optimizer["state"].setdefault(int(index), {})[key] = tensor
     parts.optimizer.load_state_dict(optimizer)
     for key, value in record["progress"].items():

@@ -1,9 +1,9 @@
 """Several processes that train one model: PyTorch's own engine, as `torchrun` starts it.
 
 Each process is a rank with its own device and its own share of the batches of an update. Gradients
-are summed by DistributedDataParallel; counts, flags and texts go over the CPU, so that no rank
-waits for its GPU to tell how many tokens it has. Alone, a process is the first rank of one, and
-nothing here costs anything.
+are summed by DistributedDataParallel, or by FSDP2 where weights are sharded (`sharding.py`);
+counts, flags and texts go over the CPU, so that no rank waits for its GPU to tell how many tokens
+it has. Alone, a process is the first rank of one, and nothing here costs anything.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import distributed, nn
+from torch.distributed.fsdp import FSDPModule
 
 from mt.errors import ConfigError, TrainingError
 
@@ -89,8 +90,11 @@ class Ranks:
         return sums.tolist()
 
     def parallel(self, module: nn.Module) -> nn.Module:
-        """A module whose gradients are those of all ranks, averaged as the ranks are equal."""
-        if self.size == 1:
+        """A module whose gradients are those of all ranks, averaged as the ranks are equal.
+
+        One whose weights are sharded sees to that itself.
+        """
+        if self.size == 1 or isinstance(module, FSDPModule):
             return module
         return nn.parallel.DistributedDataParallel(
             module,
@@ -99,7 +103,10 @@ class Ranks:
         )
 
     def unsynchronised(self, module: nn.Module) -> AbstractContextManager[None]:
-        """Within, gradients stay with their rank; for all but the last batch of an update."""
+        """Within, gradients stay with their rank; for all but the last batch of an update.
+
+        Those of sharded weights are sent each time: a rank could not hold them whole.
+        """
         if isinstance(module, nn.parallel.DistributedDataParallel):
             context: AbstractContextManager[None] = module.no_sync()
             return context

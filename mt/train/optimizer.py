@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mt.config import TrainingConfig
+from mt.train.sharding import whole
 
 
 def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
@@ -26,3 +29,11 @@ def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Adam
         eps=1e-9,
         fused=True,
     )
+
+
+def clip_gradient(model: nn.Module, limit: float) -> Tensor:
+    """Scale the gradient down to the norm `limit` (0 sets none); returns its norm before, ().
+
+    It is the norm of the whole gradient, of all parameters and all ranks (Pascanu et al. 2013).
+    """
+    return whole(nn.utils.clip_grad_norm_(model.parameters(), limit or math.inf))

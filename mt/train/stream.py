@@ -7,6 +7,7 @@ holds.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,17 @@ class TrainingData:
     """How often the pairs of each corpus come in an epoch; none: once."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Made:
+    """A batch, and where the stream stands after it."""
+
+    batch: Batch
+    epoch: int
+    place: int
+    """Batches of that epoch up to and with this one, of all ranks together."""
+    batches_in_epoch: int
+
+
 class BatchStream:
     """Gives this rank its batches, from where `progress` stands, and marks the place."""
 
@@ -44,11 +56,16 @@ class BatchStream:
         *,
         device: torch.device,
         ranks: Ranks,
+        multiple: int = 1,
     ) -> None:
+        """Lengths of batches are rounded up to a multiple of `multiple`."""
         self._store = data.train
         self._progress = progress
         self._device = device
         self._ranks = ranks
+        self._multiple = multiple
+        self._prepared: deque[_Made] = deque()
+        self._source: Iterator[_Made] = iter(())
         self.sampler = BatchSampler(
             data.train.source_lengths + 1,
             data.train.target_lengths + 1,
@@ -57,7 +74,7 @@ class BatchStream:
             origins=data.train.origins,
             weights=data.weights,
         )
-        self.batches_in_epoch = len(self.sampler.epoch(0))
+        self.batches_in_epoch = len(self.epoch(0))
         """Batches of the running epoch, of all ranks together."""
 
     @property
@@ -65,21 +82,42 @@ class BatchStream:
         """Passes over the corpus so far."""
         return self._progress.epoch + self._progress.batch / self.batches_in_epoch
 
+    def epoch(self, number: int) -> list[NDArray[np.int64]]:
+        """The pairs of the batches of an epoch, of all ranks, in their order."""
+        batches = self.sampler.epoch(number)
+        return largest_first(batches, self._store) if self._device.type == "cuda" else batches
+
     def __iter__(self) -> Iterator[Batch]:
         """Batches without end."""
         progress = self._progress
+        self._prepared.clear()
+        self._source = self._make(progress.epoch, progress.batch)
+        while True:
+            made = self._prepared.popleft() if self._prepared else next(self._source)
+            progress.epoch, progress.batch = made.epoch, made.place
+            self.batches_in_epoch = made.batches_in_epoch
+            yield made.batch
+
+    def prepare(self, count: int) -> None:
+        """Make the next `count` batches now, while a GPU computes; the place stays unmarked."""
+        while len(self._prepared) < count:
+            self._prepared.append(next(self._source))
+
+    def _make(self, epoch: int, place: int) -> Iterator[_Made]:
+        """The batches of this rank from a place on, without end."""
         group: list[NDArray[np.int64]] = []
         while True:
-            batches = self.sampler.epoch(progress.epoch)
-            if self._device.type == "cuda":
-                batches = largest_first(batches, self._store)
-            self.batches_in_epoch = len(batches)
-            for indices in batches[progress.batch :]:
-                progress.batch += 1
+            batches = self.epoch(epoch)
+            for number, indices in enumerate(batches[place:], start=place + 1):
                 group.append(indices)
                 if len(group) == self._ranks.size:
                     mine = group[self._ranks.rank].tolist()
-                    yield make_batch(self._store, mine).to(self._device)
+                    batch = make_batch(self._store, mine, multiple=self._multiple)
+                    yield _Made(
+                        batch=batch.to(self._device),
+                        epoch=epoch,
+                        place=number,
+                        batches_in_epoch=len(batches),
+                    )
                     group = []
-            progress.epoch += 1
-            progress.batch = 0
+            epoch, place = epoch + 1, 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from mt.config import TrainingConfig
 from mt.errors import TrainingError
@@ -21,6 +22,7 @@ from mt.events import (
     Validated,
     ValidationStarted,
 )
+from mt.model.device import fitting_in_memory, products_in_tf32
 from mt.model.encoder_decoder import EncoderDecoder, count_parameters
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch
@@ -32,24 +34,27 @@ from mt.train.checkpoint import (
     random_states,
     save_checkpoint,
 )
+from mt.train.compiling import WIDTH_MULTIPLE, compile_layers, uncompiled
 from mt.train.distributed import Ranks
 from mt.train.freezing import describe_frozen, freeze
 from mt.train.gradients import Gradients
 from mt.train.keeping import WeightKeeper
 from mt.train.memory import MemoryGuard
 from mt.train.objective import Objective
-from mt.train.optimizer import make_optimizer
+from mt.train.optimizer import clip_gradient, make_optimizer
 from mt.train.schedule import learning_rate
+from mt.train.sharding import holding, sharded
 from mt.train.stream import BatchStream, TrainingData
 from mt.train.validation import (
     METRIC_NAMES,
     BestTracker,
     Validator,
     score_weights,
+    validation_interval,
 )
 from mt.train.workers import make_workers
 
-_LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
+_SMALLER = "Take a smaller --preset, or free the device of other programs"
 
 
 @dataclass(kw_only=True)
@@ -57,6 +62,7 @@ class Trainer:
     """One training run, new or resumed."""
 
     model: EncoderDecoder
+    """Holds averaged weights in validation, else the trained ones; none where those are sharded."""
     config: TrainingConfig
     data: TrainingData
     device: torch.device
@@ -71,23 +77,40 @@ class Trainer:
     listener: Listener
     should_stop: Callable[[], bool] = lambda: False
     """Asked after each update; True ends the run, on all ranks, with everything saved."""
+    compiler: str | None = None
+    """Backend of `torch.compile` for the layers, in updates and not in validation; None: as is."""
+    tf32: bool = True
+    """Whether updates on CUDA may round the factors of float32 products to TF32."""
     validates_start: bool = False
     """Whether the weights to start from are worth a score, as those of a trained model are."""
     progress: Progress = field(default_factory=Progress)
     ranks: Ranks = field(default_factory=Ranks)
+    shard: bool = False
+    """Whether weights are sharded over the ranks."""
 
     def __post_init__(self) -> None:
-        self.model.to(self.device)
         freeze(self.model, self.config.freeze)
         objective = Objective(self.model, smoothing=self.config.label_smoothing, dtype=self.dtype)
-        workers = make_workers(objective, self.config, device=self.device, ranks=self.ranks)
+        with fitting_in_memory("the model", hint=_SMALLER):
+            objective = sharded(objective, self.device) if self.shard else objective.to(self.device)
+        trained = objective.model
+        workers = None
+        if self.compiler is None:
+            workers = make_workers(objective, self.config, device=self.device, ranks=self.ranks)
+        else:  # a compiled layer shares its products among threads by itself
+            compile_layers(trained, backend=self.compiler)
         self.stream = BatchStream(
-            self.data, self.config, self.progress, device=self.device, ranks=self.ranks
+            self.data,
+            self.config,
+            self.progress,
+            device=self.device,
+            ranks=self.ranks,
+            multiple=1 if self.compiler is None else WIDTH_MULTIPLE,
         )
         self.parts = Parts(
-            model=self.model,
-            average=WeightAverage(self.model, self.config.average_decay),
-            optimizer=make_optimizer(self.model, self.config),
+            model=trained,
+            average=WeightAverage(trained, self.config.average_decay),
+            optimizer=make_optimizer(trained, self.config),
             progress=self.progress,
             tracker=BestTracker(
                 smaller_is_better=self.config.metric == "loss", patience=self.config.patience
@@ -101,7 +124,6 @@ class Trainer:
         self.gradients = Gradients(objective, ranks=self.ranks, memory=memory, workers=workers)
         self._started = time.monotonic()
         self._seconds_before = 0.0
-        self._num_nonfinite = 0
         self._is_stopped = False
 
     def resume(self) -> None:
@@ -117,7 +139,7 @@ class Trainer:
 
         Raises TrainingError when gradients stay non-finite; the last good state is kept.
         """
-        interval = self.validation_interval
+        interval = validation_interval(self.config, self._updates_per_epoch)
         self._report_start()
         if self.validates_start and self.progress.update == 0 and self.parts.tracker.best is None:
             self._validate()
@@ -155,13 +177,6 @@ class Trainer:
         )
 
     @property
-    def validation_interval(self) -> int:
-        """Updates between validations."""
-        if self.config.validate_every is not None:
-            return self.config.validate_every
-        return min(max(self._updates_per_epoch, _LEAST_INTERVAL), _MOST_INTERVAL)
-
-    @property
     def _updates_per_epoch(self) -> int:
         return math.ceil(self.stream.batches_in_epoch / (self.config.accumulate * self.ranks.size))
 
@@ -178,11 +193,14 @@ class Trainer:
 
     def _update(self, batches: Sequence[Batch]) -> None:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
-        self.model.train()
+        self.parts.model.train()
         optimizer = self.parts.optimizer
-        done = self.gradients.accumulate(batches, drop_gradient=optimizer.zero_grad)
-        limit = self.config.clip_norm or math.inf
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
+        with products_in_tf32(self.device, is_on=self.tf32):
+            done = self.gradients.accumulate(batches, drop_gradient=optimizer.zero_grad)
+        length = clip_gradient(self.parts.model, self.config.clip_norm)
+        if self.device.type != "cpu":
+            self.stream.prepare(self.config.accumulate)  # a GPU is still at the gradient
+        loss, norm = _numbers(done.loss, length)
         progress = self.progress
         progress.update += 1
         rate = self._rate()
@@ -190,11 +208,12 @@ class Trainer:
         if is_finite and done.loss is not None:
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            optimizer.step()
-            self.parts.average.update(progress.update)
-            self._num_nonfinite = 0
+            with fitting_in_memory("the step of the optimizer", hint=_SMALLER):
+                optimizer.step()
+                self.parts.average.update(progress.update)
+            progress.num_nonfinite = 0
             progress.target_tokens += done.num_tokens
-        loss_sum = self._agree(math.nan if done.loss is None else float(done.loss))
+        loss_sum = self._agree(loss)
         self.listener(
             BatchDone(
                 update=progress.update,
@@ -233,17 +252,16 @@ class Trainer:
     def _save(self) -> None:
         """Write a checkpoint with the random states of all ranks."""
         states = self.ranks.gathered(random_states(self.device, self.parts.generators))
-        if self.ranks.is_first:
-            save_checkpoint(self.folder, self.parts, states)
+        save_checkpoint(self.folder, self.parts, states, writes=self.ranks.is_first)
 
     def _count_nonfinite(self) -> None:
         self.progress.num_skipped += 1
-        self._num_nonfinite += 1
-        if self._num_nonfinite >= self.config.max_nonfinite:
+        self.progress.num_nonfinite += 1
+        if self.progress.num_nonfinite >= self.config.max_nonfinite:
             self._save()
             raise TrainingError(
                 f"update {self.progress.update}: the gradient was non-finite "
-                f"{self._num_nonfinite} times in a row",
+                f"{self.progress.num_nonfinite} times in a row",
                 hint="Lower the rate (--set training.peak_rate=…) or use --precision float32; "
                 "the last good weights are kept",
             )
@@ -253,7 +271,9 @@ class Trainer:
         self.listener(ValidationStarted(update=update))
         begun = time.monotonic()
         self.model.eval()
-        with self.parts.average.applied():
+        average = self.parts.average
+        held = holding(self.model, average.tensors()) if self.shard else average.applied()
+        with held, uncompiled(is_compiled=self.compiler is not None):
             scored = score_weights(
                 self.model, self.data.dev, self.validator, device=self.device, ranks=self.ranks
             )
@@ -296,3 +316,11 @@ class Trainer:
                 precision=str(self.dtype).removeprefix("torch."),
             )
         )
+
+
+def _numbers(loss: Tensor | None, norm: Tensor) -> tuple[float, float]:
+    """A loss, NaN where there is none, and a norm: a GPU is waited for once, not twice."""
+    if loss is None:
+        return math.nan, float(norm)
+    first, second = torch.stack((loss, norm)).tolist()
+    return first, second

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 import torch
 
-from mt.config import Metric
+from mt.config import Metric, TrainingConfig
 from mt.corpus.store import TokenStore
+from mt.model.device import fitting_in_memory
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.train.batch import Batch, make_batch
 from mt.train.distributed import Ranks
@@ -22,6 +23,7 @@ from mt.train.loss import projected_cross_entropy
 METRIC_NAMES: dict[Metric, str] = {"bleu": "BLEU", "chrf": "chrF2", "loss": "loss"}
 """What the metrics of the settings are called among scores."""
 _PAIRS_PER_BATCH = 64
+_LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,13 @@ class TranslationScores:
 Validator = Callable[[], TranslationScores]
 
 
+def validation_interval(config: TrainingConfig, updates_per_epoch: int) -> int:
+    """Updates between validations: as many as are set, else about those of an epoch."""
+    if config.validate_every is not None:
+        return config.validate_every
+    return min(max(updates_per_epoch, _LEAST_INTERVAL), _MOST_INTERVAL)
+
+
 def validation_batches(store: TokenStore, ranks: Ranks | None = None) -> Iterator[Batch]:
     """The pairs of a validation set in batches of like lengths; the share of a rank of them."""
     order = store.target_lengths.argsort(kind="stable").tolist()
@@ -52,14 +61,26 @@ def validation_batches(store: TokenStore, ranks: Ranks | None = None) -> Iterato
 def validation_loss(
     model: EncoderDecoder, batches: Iterable[Batch], *, device: torch.device
 ) -> tuple[float, int]:
-    """Summed cross-entropy in nats, without smoothing, in float32; and the number of tokens."""
+    """Summed cross-entropy in nats, without smoothing, in float32; and the number of tokens.
+
+    Raises DeviceMemoryError for a batch that does not fit in the memory of the device.
+    """
     total = 0.0
     num_tokens = 0
     for batch in batches:
-        batch = batch.to(device)
-        hidden = model(batch.source, batch.source_mask, batch.target)[batch.target_mask]
-        loss, count = projected_cross_entropy(hidden, model.output_weight, batch.labels)
-        total += float(loss)
+        with fitting_in_memory(
+            f"a batch of {len(batch.source)} validation pairs of up to {batch.source.size(1)} "
+            f"source and {batch.target.size(1)} target tokens",
+            hint="Leave the longest pairs out of --dev, or take a smaller --preset",
+        ):
+            batch = batch.to(device)
+            hidden = model(batch.source, batch.source_mask, batch.target)
+            loss, count = projected_cross_entropy(
+                hidden.flatten(0, 1).index_select(0, batch.places),
+                model.output_weight,
+                batch.labels,
+            )
+            total += float(loss)
         num_tokens += count
     return total, num_tokens
 

@@ -13,7 +13,7 @@ import torch
 from mt.config import Config, Precision, SearchConfig
 from mt.errors import DataError
 from mt.events import Listener, Notice, ignore
-from mt.model.device import choose_device, choose_search_dtype
+from mt.model.device import choose_device, choose_search_dtype, fitting_in_memory
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.beam import Symbols, beam_search
 from mt.search.hypothesis import Hypothesis, SearchResult
@@ -83,6 +83,7 @@ class Translator:
         self.model = model
         self._tokenizers = tokenizers
         self._batch_size = batch_size
+        self._batch_tokens = batch_size * _BATCH_TOKENS
         self._dtype = dtype
         self._listener = listener
         self._search = _within_table(config.search, model.longest)
@@ -154,7 +155,6 @@ class Translator:
     def _batches(self, sources: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         """Places of the lines that are not blank, longest first, in batches."""
         order = sorted((i for i, s in enumerate(sources) if s), key=lambda i: -len(sources[i]))
-        budget = self._batch_size * _BATCH_TOKENS
         start = 0
         while start < len(order):
             longest = len(sources[order[start]]) + 1
@@ -162,7 +162,7 @@ class Translator:
             # Sources shorter than half the longest would be padding for the most part.
             while (
                 end < min(len(order), start + self._batch_size)
-                and (end + 1 - start) * longest <= budget
+                and (end + 1 - start) * longest <= self._batch_tokens
                 and 2 * len(sources[order[end]]) >= longest - 1
             ):
                 end += 1
@@ -183,6 +183,39 @@ class Translator:
         return [result.hypotheses for result in results]
 
     def _search_together(self, sources: Sequence[Sequence[int]]) -> list[SearchResult]:
+        """Search sources as one batch, or in halves what does not fit in the device's memory.
+
+        Raises DeviceMemoryError for one sentence that does not.
+        """
+        if len(sources) == 1:
+            with fitting_in_memory(
+                f"the search for a sentence of {len(sources[0])} tokens",
+                hint="Take a smaller --beam, split the line, or use --device cpu",
+            ):
+                return self._search_at_once(sources)
+        try:
+            return self._search_at_once(sources)
+        except torch.OutOfMemoryError:
+            pass  # the error holds the tensors of its frames until this block ends
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        longest = max(map(len, sources))
+        half = len(sources) * (longest + 1) // 2
+        if half < self._batch_tokens:
+            self._batch_tokens = half
+            text = (
+                f"the search for {len(sources)} sentences of up to {longest} tokens does not fit "
+                "in the memory of the device: from here on half as many are searched together "
+                "(--batch-size and --beam make it smaller)"
+            )
+            self._listener(Notice(text=text))
+        middle = len(sources) // 2
+        return [
+            *self._search_together(sources[:middle]),
+            *self._search_together(sources[middle:]),
+        ]
+
+    def _search_at_once(self, sources: Sequence[Sequence[int]]) -> list[SearchResult]:
         device = next(self.model.parameters()).device
         self.model.eval()
         source, mask = pad_with_end(sources)

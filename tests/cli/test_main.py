@@ -87,6 +87,8 @@ DE, EN = str(STARTER / "test.de"), str(STARTER / "test.en")
         (["train", DE, EN, "-o", "{tmp}/m", "--config", "{tmp}/c.toml"], 2, "cannot be read"),
         (["train", DE, EN, "-o", "{tmp}/m", "--vocab-size", "4"], 2, "need at least"),
         (["train", "--resume", "{tmp}/m"], 1, "not a model folder"),
+        (["train", "--resume", "{tmp}/m", "--shard"], 2, "start with torchrun"),
+        (["train", DE, EN, "-o", "{tmp}/m", "--shard"], 2, "start with torchrun"),
         (["train", "--resume", "{tmp}/m", "--seed", "3"], 2, "--seed cannot change"),
         (["train", DE, EN, "--resume", "{tmp}/m"], 2, "CORPUS cannot change"),
         (["translate"], 2, "Missing option '-m'"),

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.train import trainer
 from tests.cli.test_main import STARTER, status_of
 
 SMALL = [
@@ -220,3 +222,20 @@ def test_a_corpus_that_is_its_own_validation_set_is_refused(
     assert "--keep overlap_source" in message
     assert not (tmp_path / "m").exists()
     assert status_of("train", *corpus, *dev, *plan, "--keep", "overlap_source") == 0
+
+
+def test_layers_are_compiled_if_asked_for_and_a_resumed_run_chooses_anew(
+    corpus: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backends: list[str] = []
+
+    def compile_layers(model: EncoderDecoder, *, backend: str) -> None:
+        backends.append(backend)
+
+    monkeypatch.setattr(trainer, "compile_layers", compile_layers)
+    folder = str(tmp_path / "a")
+    assert status_of("train", *corpus, "-o", folder, *SMALL, "--updates", "2", "--compile") == 0
+    assert backends == ["inductor"]
+    for updates, flags, number in (("3", [], 1), ("4", ["--compile"], 2)):
+        assert status_of("train", "--resume", folder, "--updates", updates, *flags) == 0
+        assert backends == ["inductor"] * number

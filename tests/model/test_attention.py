@@ -12,11 +12,12 @@ from torch.nn import functional
 from mt.model.attention import (
     MultiHeadAttention,
     attend,
+    causal_bias,
     fused_scaled_dot_product,
     scaled_dot_product,
 )
 from mt.model.dropout import Dropout
-from mt.model.encoder_decoder import causal_bias, padding_bias
+from mt.model.encoder_decoder import padding_bias
 
 RTOL = 1e-10
 
@@ -48,6 +49,22 @@ def test_the_fused_path_of_gpus_equals_the_plain_one(has_bias: bool) -> None:
     fused = fused_scaled_dot_product(query, key, value, bias, Dropout(0.5).eval())
     plain = scaled_dot_product(query, key, value, bias)
     torch.testing.assert_close(fused, plain, rtol=RTOL, atol=1e-12)
+
+
+def test_the_causal_path_of_gpus_equals_that_of_cpus() -> None:
+    query, key, value = draw(2, 3, 5, 8), draw(2, 3, 5, 8), draw(2, 3, 5, 8)
+    silent = Dropout(0.5).eval()
+    fused = fused_scaled_dot_product(query, key, value, None, silent, is_causal=True)
+    torch.testing.assert_close(
+        attend(query, key, value, None, silent, is_causal=True), fused, rtol=RTOL, atol=1e-12
+    )
+    bias = causal_bias(5, device=query.device)
+    assert torch.equal(
+        attend(query, key, value, None, silent, is_causal=True),
+        attend(query, key, value, bias, silent),
+    )
+    with pytest.raises(ValueError, match="no further bias"):
+        attend(query, key, value, bias, silent, is_causal=True)
 
 
 @pytest.mark.parametrize("in_autocast", [False, True])
@@ -83,14 +100,14 @@ def test_multi_head_attention_equals_torchs(is_causal: bool) -> None:
     mask = torch.ones(2, memory.size(1), dtype=torch.bool)
     if not is_causal:
         mask[0, 5:] = False
-    bias = causal_bias(6, device=x.device).double() if is_causal else padding_bias(mask).double()
-    out = ours(x, memory, bias)
+    bias = None if is_causal else padding_bias(mask).double()
+    out = ours(x, memory, bias, is_causal=is_causal)
     expected, _ = theirs(
         x,
         memory,
         memory,
         key_padding_mask=None if is_causal else ~mask,
-        attn_mask=bias if is_causal else None,
+        attn_mask=causal_bias(6, device=x.device).double() if is_causal else None,
     )
     torch.testing.assert_close(out, expected, rtol=RTOL, atol=1e-12)
 

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from mt.config import Activation, ModelConfig, NormOrder
-from mt.model.encoder_decoder import causal_bias, padding_bias
+from mt.model.attention import causal_bias
+from mt.model.encoder_decoder import padding_bias
 from mt.model.feed_forward import FeedForward
 from mt.model.layers import DecoderLayer, EncoderLayer
 from tests.model.test_attention import copy_attention
@@ -78,6 +79,6 @@ def test_decoder_layer_equals_torchs(norm: NormOrder, activation: TorchActivatio
     memory = torch.randn(2, 6, 16, dtype=torch.float64)
     mask = torch.arange(6) < torch.tensor([6, 3])[:, None]
     causal = causal_bias(5, device=x.device).double()
-    out = ours(x, memory, causal, padding_bias(mask).double())
+    out = ours(x, memory, padding_bias(mask).double())
     expected = theirs(x, memory, tgt_mask=causal.isinf(), memory_key_padding_mask=~mask)
     torch.testing.assert_close(out, expected, rtol=1e-10, atol=1e-12)

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,7 +42,13 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
 class Started:
     """The ranks of a run as torchrun starts them, on a port that is free."""
 
-    def __init__(self, size: int, log: Path, *arguments: str | Path) -> None:
+    def __init__(
+        self,
+        size: int,
+        log: Path,
+        *arguments: str | Path,
+        program: Sequence[str] = ("mt", "train"),
+    ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -53,7 +60,7 @@ class Started:
             with path.open("w") as stderr:
                 self.processes.append(
                     subprocess.Popen(
-                        [sys.executable, "-m", "mt", "train", *map(str, arguments)],
+                        [sys.executable, "-m", *program, *map(str, arguments)],
                         env=variables({**place, **meeting}),
                         stderr=stderr,
                     )
@@ -171,13 +178,13 @@ ENDLESS = (
 )
 
 
-@pytest.mark.parametrize("killed", [0, 1])
+@pytest.mark.parametrize(("killed", "flags"), [(0, ()), (1, ()), (1, ("--shard",))])
 def test_a_rank_that_is_killed_ends_the_other_with_a_message(
-    killed: int, toy: Toy, tmp_path: Path
+    killed: int, flags: tuple[str, ...], toy: Toy, tmp_path: Path
 ) -> None:
     folder = tmp_path / "m"
     arguments = (*toy.train.arguments, *toy.dev.as_dev, "-o", folder, *PLAN, *ENDLESS)
-    with Started(2, tmp_path / "log", *arguments) as started:
+    with Started(2, tmp_path / "log", *arguments, *flags) as started:
         started.wait_for_checkpoint(folder)
         started.processes[killed].kill()
         assert started.processes[1 - killed].wait(timeout=60) == 1

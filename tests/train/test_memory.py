@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
-from mt.errors import TrainingError
+from mt.errors import DeviceMemoryError, TrainingError
 from mt.events import BatchDone, Notice
 from mt.train.batch import Batch, make_batch
 from mt.train.memory import largest_first
@@ -54,7 +54,7 @@ def notices(run: Run) -> list[Notice]:
     return [event for event in run.events if isinstance(event, Notice)]
 
 
-def small_run(folder: Path, updates: int, **changes: object) -> Run:
+def small_run(folder: Path, updates: int, *, compiler: str | None = None, **changes: object) -> Run:
     """A run in float64, and without dropout, which would draw other masks for pieces.
 
     In float32 the biases of keys differ: their gradient is zero but for rounding, and AdamW
@@ -63,7 +63,7 @@ def small_run(folder: Path, updates: int, **changes: object) -> Run:
     torch.set_default_dtype(torch.float64)
     try:
         model = dataclasses.replace(TINY, dropout=0.0)
-        run = Run(folder, budget(updates, **changes), model=model)
+        run = Run(folder, budget(updates, **changes), model=model, compiler=compiler)
     finally:
         torch.set_default_dtype(torch.float32)
     run.trainer.gradients.objective.dtype = torch.float64
@@ -167,3 +167,28 @@ def test_the_largest_batch_comes_first_and_none_is_lost(store: TokenStore, tmp_p
     assert sizes[0] == max(sizes)
     assert sizes[0] > make_batch(data, batches[0].tolist()).num_padded
     assert sorted(map(tuple, ordered)) == sorted(map(tuple, batches))
+
+
+def give_up(*arguments: object) -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+
+@pytest.mark.parametrize("part", ["optimizer", "average"])
+def test_a_step_that_does_not_fit_is_one_line(
+    part: str, store: TokenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = small_run(tmp_path, 1)
+    step = {"optimizer": "step", "average": "update"}[part]
+    monkeypatch.setattr(getattr(run.trainer.parts, part), step, give_up)
+    with pytest.raises(DeviceMemoryError, match="the step of the optimizer does not fit") as caught:
+        run.trainer._update([make_batch(store, [0, 1])])
+    assert "--preset" in str(caught.value)
+
+
+def test_a_validation_that_does_not_fit_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = small_run(tmp_path, 1)
+    monkeypatch.setattr(run.trainer.model, "forward", give_up)
+    with pytest.raises(DeviceMemoryError, match=r"a batch of \d+ validation pairs"):
+        run.trainer._validate()

@@ -17,7 +17,7 @@ from mt.errors import ModelFolderError, TrainingError
 from mt.events import BatchDone, Event, Validated
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.train import checkpoint
-from mt.train.batch import Batch, make_batch
+from mt.train.batch import Batch, make_batch, places_of
 from mt.train.stream import TrainingData
 from mt.train.trainer import Trainer
 from mt.train.validation import TranslationScores
@@ -52,6 +52,7 @@ class Run:
         model: ModelConfig = TINY,
         count: int = 60,
         scores: Callable[[int], float] = float,
+        compiler: str | None = None,
     ) -> None:
         self.events: list[Event] = []
         self.kept: list[int] = []
@@ -69,6 +70,7 @@ class Run:
             ),
             keep_best=lambda progress: self.kept.append(progress.update),
             listener=self.events.append,
+            compiler=compiler,
         )
 
     @property
@@ -129,6 +131,7 @@ def test_padding_and_repetition_change_no_loss_per_token(tmp_path: Path) -> None
         target=wide.target[:1],
         target_mask=wide.target_mask[:1],
         labels=alone.labels,
+        places=places_of(wide.target_mask[:1]),
     )
     twice = make_batch(store, [0, 0])
     assert loss_of(padded) == pytest.approx(loss_of(alone), abs=1e-6)
@@ -224,6 +227,17 @@ def test_bad_gradients_without_end_stop_the_run_with_the_last_good_weights(
     again.trainer.resume()
     assert all(bool(w.isfinite().all()) for w in again.weights())
     assert same(again.weights(), run.weights())
+
+
+def test_bad_gradients_in_a_row_are_counted_over_a_stop(tmp_path: Path) -> None:
+    first = Run(tmp_path, budget(7, max_nonfinite=6))
+    poison(first, set(range(5, 1000)))
+    first.trainer.run()
+    again = Run(tmp_path, budget(1000, max_nonfinite=6))
+    poison(again, set(range(5, 1000)))
+    again.trainer.resume()
+    with pytest.raises(TrainingError, match="update 10: the gradient was non-finite 6 times"):
+        again.trainer.run()
 
 
 def test_the_last_update_is_validated_and_saved(tmp_path: Path) -> None:

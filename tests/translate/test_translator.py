@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
@@ -12,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt.config import Config, ModelConfig, SearchConfig
-from mt.errors import DataError
+from mt.errors import DataError, DeviceMemoryError
 from mt.events import Event, Notice
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.state import DecoderState
+from mt.search.hypothesis import SearchResult
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, START, train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
@@ -89,6 +91,43 @@ def test_ties_are_broken_alike_in_every_batch(beam: int, monkeypatch: pytest.Mon
             weight[4:] = weight[4]
         found.append(texts(translator, list(lines())))
     assert found[0] == found[1] == found[2]
+
+
+class Device:
+    """Stands for a small GPU: it gives up on searches of more than `room` padded tokens."""
+
+    def __init__(self, translator: Translator, room: int) -> None:
+        self.tried: list[int] = []
+        self._room = room
+        self._search = translator._search_at_once
+        translator._search_at_once = self.search  # type: ignore[method-assign]
+
+    def search(self, sources: Sequence[Sequence[int]]) -> list[SearchResult]:
+        self.tried.append(len(sources) * (max(map(len, sources)) + 1))
+        if self.tried[-1] > self._room:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return self._search(sources)
+
+
+def test_what_does_not_fit_in_memory_is_searched_in_halves_with_the_same_result() -> None:
+    translator, events = make(batch_size=60)
+    device = Device(translator, room=150)
+    assert texts(translator, list(lines())) == texts(make(batch_size=60)[0], list(lines()))
+    too_large = [size for size in device.tried if size > 150]
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    assert 0 < len(notices) <= len(too_large)
+    assert "half as many are searched together" in notices[0]
+    device.tried.clear()
+    texts(translator, list(lines()))
+    assert max(device.tried) <= 150
+
+
+def test_a_sentence_that_does_not_fit_in_memory_alone_is_one_line() -> None:
+    translator, _ = make()
+    Device(translator, room=0)
+    with pytest.raises(DeviceMemoryError, match=r"search for a sentence of \d+ tokens") as caught:
+        texts(translator, list(lines()))
+    assert "(CUDA out of memory)" in str(caught.value)
 
 
 def test_order_and_neighbours_change_nothing() -> None:

@@ -1,0 +1,1 @@
+"""Conversion: model folders in the forms of other programs."""

@@ -1,0 +1,191 @@
+"""A model folder in the form of CTranslate2: the only module that imports it.
+
+CTranslate2 is an engine in C++ that translates token sequences. It does not normalise or tokenise,
+so the tokenizers go with the weights. The source needs no end symbol and the target no start symbol
+of the caller's: the configuration asks CTranslate2 to add them.
+
+Shapes: D model width, V vocabulary, P positions.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from mt.atomic import new_folder
+from mt.config import ModelConfig
+from mt.errors import ConfigError, ModelFolderError
+from mt.model.attention import MultiHeadAttention
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.layers import DecoderLayer, EncoderLayer, Residual
+from mt.model.positions import LearnedPositions, Positions, sinusoids
+from mt.text.tokenizer import END, START, UNKNOWN
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.model_folder import LoadedModel, load_model
+
+Stored = Literal["float32", "float16", "bfloat16", "int8"]
+"""Types in which the weights of matrices can be stored."""
+
+NUM_POSITIONS = 2048
+"""Places for which sinusoids are written: CTranslate2's own have another order, so it is given a
+table, and refuses a sequence beyond it."""
+
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}
+_NORMS = {"pre": True, "post": False}
+_POSITIONS = ("sinusoidal", "learned")
+
+
+def export_ctranslate2(folder: Path, output: Path, *, stored: Stored = "float32") -> None:
+    """Write the model of `folder` into the new folder `output`, whole or not at all.
+
+    Raises ModelFolderError for a bad folder or a model that CTranslate2 has no form for,
+    ConfigError when the package is not installed.
+    """
+    specs = _specs()
+    loaded = load_model(folder)
+    spec = _spec(specs, loaded, name=str(folder))
+    spec.validate()
+    spec.optimize(quantization=None if stored == "float32" else stored)
+    with new_folder(output.absolute()) as temporary:
+        spec.save(str(temporary))
+        loaded.tokenizers.save(temporary)
+
+
+def _specs() -> Any:
+    try:
+        from ctranslate2 import specs
+    except ImportError as error:
+        raise ConfigError(
+            f"this export needs the package ctranslate2, which cannot be loaded: {error}",
+            hint="Install it: pip install ctranslate2",
+        ) from error
+    return specs
+
+
+def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
+    """CTranslate2's description of the model with all its weights."""
+    config, model = loaded.config.model, loaded.model
+    _refuse_unknown(config, name)
+    spec = specs.TransformerSpec.from_config(
+        (config.encoder_layers, config.decoder_layers),
+        config.heads,
+        pre_norm=_NORMS[config.norm],
+        activation=getattr(specs.common_spec.Activation, _ACTIVATIONS[config.activation]),
+    )
+    weights = _Weights(model)
+    (source_embedding,) = spec.encoder.embeddings
+    source_embedding.weight = weights.take(model.source_embedding.weight)
+    spec.decoder.embeddings.weight = weights.take(model.target_embedding.weight)
+    spec.decoder.projection.weight = weights.take(model.output_weight)
+    spec.encoder.position_encodings.encodings = weights.positions(model.source_positions)
+    spec.decoder.position_encodings.encodings = weights.positions(model.target_positions)
+    for side, norm in ((spec.encoder, model.encoder_norm), (spec.decoder, model.decoder_norm)):
+        if isinstance(norm, nn.LayerNorm):
+            weights.norm(side.layer_norm, norm)
+    for layer_spec, layer in zip(spec.encoder.layer, model.encoder, strict=True):
+        weights.encoder_layer(layer_spec, cast(EncoderLayer, layer))
+    for layer_spec, layer in zip(spec.decoder.layer, model.decoder, strict=True):
+        weights.decoder_layer(layer_spec, cast(DecoderLayer, layer))
+    if left := weights.left():
+        raise ModelFolderError(f"{name}: CTranslate2 has no place for the tensor {left[0]}")
+    spec.config.layer_norm_epsilon = weights.epsilon
+    _set_vocabularies(spec, loaded.tokenizers)
+    return spec
+
+
+def _refuse_unknown(config: ModelConfig, name: str) -> None:
+    for key, known in (
+        ("positions", _POSITIONS),
+        ("norm", tuple(_NORMS)),
+        ("activation", tuple(_ACTIVATIONS)),
+    ):
+        if getattr(config, key) not in known:
+            raise ModelFolderError(
+                f"{name} has model.{key} = {getattr(config, key)!r}, which cannot be exported to "
+                f"CTranslate2 (only {', '.join(known)})"
+            )
+
+
+def _set_vocabularies(spec: Any, tokenizers: TokenizerPair) -> None:
+    """Give the pieces in the order of their ids, and the symbols that are added or expected."""
+    source, target = (
+        tokenizer.pieces(range(tokenizer.vocab_size))
+        for tokenizer in (tokenizers.source, tokenizers.target)
+    )
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.bos_token, spec.config.eos_token = target[START], target[END]
+    spec.config.unk_token = target[UNKNOWN]
+    spec.config.decoder_start_token = target[START]
+    spec.config.add_source_eos = True
+
+
+class _Weights:
+    """Puts the weights of a model into places of a description, and knows which are left."""
+
+    def __init__(self, model: EncoderDecoder) -> None:
+        self._names = {id(parameter): name for name, parameter in model.named_parameters()}
+        self._taken: dict[int, NDArray[np.float32]] = {}
+        self.epsilon = 1e-5
+
+    def left(self) -> list[str]:
+        """Names of the tensors that nobody took."""
+        return [name for key, name in self._names.items() if key not in self._taken]
+
+    def take(self, parameter: Tensor) -> NDArray[np.float32]:
+        """The numbers of a parameter; of a tied one the same array, so that it is stored once."""
+        key = id(parameter)
+        if key not in self._taken:
+            # A copy: quantization scales in place.
+            self._taken[key] = parameter.detach().numpy().copy()
+        return self._taken[key]
+
+    def positions(self, positions: Positions) -> NDArray[np.float32]:
+        """The table (P, D)."""
+        if isinstance(positions, LearnedPositions):
+            return self.take(positions.table)
+        return sinusoids(NUM_POSITIONS, positions.d_model).float().numpy()
+
+    def norm(self, spec: Any, norm: nn.LayerNorm) -> None:
+        """Scale and shift of a normalisation."""
+        spec.gamma, spec.beta = self.take(norm.weight), self.take(norm.bias)
+        self.epsilon = norm.eps
+
+    def linear(self, spec: Any, *layers: nn.Linear) -> None:
+        """Linear maps of one input, their outputs side by side."""
+        spec.weight = np.concatenate([self.take(layer.weight) for layer in layers])
+        spec.bias = np.concatenate([self.take(layer.bias) for layer in layers])
+
+    def self_attention(self, spec: Any, attention: MultiHeadAttention, residual: Residual) -> None:
+        """Query, key and value are one map, in this order."""
+        self.norm(spec.layer_norm, residual.norm)
+        self.linear(spec.linear[0], attention.query, attention.key_value)
+        self.linear(spec.linear[1], attention.output)
+
+    def cross_attention(self, spec: Any, attention: MultiHeadAttention, residual: Residual) -> None:
+        """Key and value are one map, in this order."""
+        self.norm(spec.layer_norm, residual.norm)
+        self.linear(spec.linear[0], attention.query)
+        self.linear(spec.linear[1], attention.key_value)
+        self.linear(spec.linear[2], attention.output)
+
+    def feed_forward(self, spec: Any, layer: EncoderLayer | DecoderLayer) -> None:
+        """Both maps of a feed-forward layer."""
+        self.norm(spec.layer_norm, layer.feed_forward_residual.norm)
+        self.linear(spec.linear_0, layer.feed_forward.inner)
+        self.linear(spec.linear_1, layer.feed_forward.outer)
+
+    def encoder_layer(self, spec: Any, layer: EncoderLayer) -> None:
+        """All of an encoder layer."""
+        self.self_attention(spec.self_attention, layer.attention, layer.attention_residual)
+        self.feed_forward(spec.ffn, layer)
+
+    def decoder_layer(self, spec: Any, layer: DecoderLayer) -> None:
+        """All of a decoder layer."""
+        self.self_attention(spec.self_attention, layer.self_attention, layer.self_residual)
+        self.cross_attention(spec.attention, layer.cross_attention, layer.cross_residual)
+        self.feed_forward(spec.ffn, layer)

@@ -1,0 +1,59 @@
+"""The stream of batches: what is made ahead changes neither the batches nor the place."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+import torch
+
+from mt.train.checkpoint import Progress
+from mt.train.distributed import Ranks
+from mt.train.stream import BatchStream, TrainingData
+from tests.train.test_trainer import budget, write_pairs
+
+Place = tuple[int, int, float]
+
+
+def walk(
+    folder: Path,
+    *,
+    count: int,
+    ahead: int,
+    start: tuple[int, int] = (0, 0),
+    ranks: Ranks | None = None,
+) -> tuple[list[list[int]], list[Place]]:
+    """The sources of `count` batches, and the place after each of them."""
+    store = write_pairs(folder / "pairs.arrow", 30)
+    progress = Progress(epoch=start[0], batch=start[1])
+    stream = BatchStream(
+        TrainingData(train=store, dev=store),
+        budget(1),
+        progress,
+        device=torch.device("cpu"),
+        ranks=ranks or Ranks(),
+    )
+    sources, places = [], []
+    for batch in itertools.islice(stream, count):
+        sources.append(batch.source.flatten().tolist())
+        places.append((progress.epoch, progress.batch, stream.epochs))
+        stream.prepare(ahead)
+    return sources, places
+
+
+@pytest.mark.parametrize("ranks", [Ranks(), Ranks(rank=1, size=2)])
+def test_batches_made_ahead_are_those_that_would_have_come(ranks: Ranks, tmp_path: Path) -> None:
+    plain = walk(tmp_path, count=25, ahead=0, ranks=ranks)
+    assert plain[1][-1][0] > 0  # the end of an epoch lies between
+    for ahead in (1, 3):
+        assert walk(tmp_path, count=25, ahead=ahead, ranks=ranks) == plain
+
+
+def test_a_stop_finds_the_place_of_what_was_used_and_not_of_what_was_made(tmp_path: Path) -> None:
+    whole, places = walk(tmp_path, count=25, ahead=0)
+    first, stopped = walk(tmp_path, count=7, ahead=4)
+    assert first == whole[:7]
+    assert stopped[-1] == places[6]
+    epoch, batch, _ = stopped[-1]
+    assert walk(tmp_path, count=18, ahead=4, start=(epoch, batch))[0] == whole[7:]
