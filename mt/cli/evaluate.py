@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def command(**flags: Any) -> None:
     else:
         sources = read_text_lines(files[0])
         check_references(name, len(sources), references)
-        hypotheses, language = _translate(model, sources, flags)
+        hypotheses, language = _translate(model, sources, flags, say=console.print)
         if tokenize is None:
             choice = tokenizer_for(language)
             tokenize = choice.name
@@ -98,19 +99,24 @@ def check_references(name: str, num_lines: int, references: list[Path]) -> None:
             )
 
 
-def _translate(model: Path, sources: list[str], flags: dict[str, Any]) -> tuple[list[str], str]:
+def _translate(
+    model: Path, sources: list[str], flags: dict[str, Any], *, say: Callable[[str], None]
+) -> tuple[list[str], str]:
     """Translations of `sources` and the target language of the model."""
-    from mt.cli.translate import search_config
+    from mt.cli.translate import TranslationConsole, search_config
     from mt.model.device import set_threads
     from mt.translate.translator import Translator
 
     set_threads(flags["threads"])
+    listener = TranslationConsole(say)
     translator = Translator.load(
         model,
         search=search_config(flags),
         device=flags["device"],
         precision=flags["precision"],
         batch_size=flags["batch_size"],
+        listener=listener,
     )
     texts = [each.text for each in translator.translate(sources)]
+    listener.tell_splits()
     return texts, translator.config.target_language

@@ -82,7 +82,8 @@ def join_hypotheses(
 
     The best of all segments together are one, the second of all another, and so on; a segment
     with fewer gives its last again. The score is the sum of the log-probabilities of the
-    segments over the length penalty of all their tokens, end symbols included.
+    segments over the length penalty of all their tokens, end symbols included. Where the parts are
+    ordered by expected utility, that order stays, and the line as a whole has none.
     """
     if len(parts) == 1:
         return tuple(parts[0])
@@ -104,7 +105,10 @@ def join_hypotheses(
             score=log_probability / divisor,
             tokens=tuple(token for each in chosen for token in each.tokens),
             hit_limit=any(each.hit_limit for each in chosen),
+            expected_utility=None,
         )
         if text not in joined or candidate.score > joined[text].score:
             joined[text] = candidate
+    if any(each.expected_utility is not None for part in parts for each in part):
+        return tuple(joined.values())
     return tuple(sorted(joined.values(), key=lambda each: -each.score))

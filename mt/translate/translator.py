@@ -12,15 +12,17 @@ import torch
 
 from mt.config import Config, Precision, SearchConfig
 from mt.errors import DataError
-from mt.events import Listener, Notice, ignore
+from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_device, choose_search_dtype, fitting_in_memory
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.beam import Symbols, beam_search
+from mt.search.consensus import Candidate, Utility, probabilities, rank_by_consensus
 from mt.search.hypothesis import Hypothesis, SearchResult
 from mt.text.normalise import is_blank
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
 from mt.translate.model_folder import load_model
 
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
@@ -38,6 +40,8 @@ class TranslatedText:
     tokens: tuple[int, ...]
     hit_limit: bool
     """It was ended at the length bound."""
+    expected_utility: float | None = None
+    """Of a choice by minimum Bayes risk, what decided; None elsewhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +61,7 @@ _BLANK = (TranslatedText(text="", score=0.0, tokens=(), hit_limit=False),)
 
 
 class Translator:
-    """Translates lines by a model; each line is one segment.
+    """Translates lines by a model; a line longer than the model is good for, in parts.
 
     The translation of a line depends on that line alone: in float32 on the CPU neither the batch
     size nor the other lines change it.
@@ -71,9 +75,14 @@ class Translator:
         *,
         batch_size: int = 64,
         dtype: torch.dtype = torch.float32,
+        split: bool = True,
+        utility: Utility | None = None,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences.
+
+        Without `split` long lines are translated whole. With a `utility` the hypotheses of the
+        beam are ordered by minimum Bayes risk.
 
         Raises ValueError for a batch size below 1.
         """
@@ -87,6 +96,10 @@ class Translator:
         self._dtype = dtype
         self._listener = listener
         self._search = _within_table(config.search, model.longest)
+        if utility is not None:
+            self._search = dataclasses.replace(self._search, n_best=self._search.beam)
+        self._utility = utility
+        self._max_tokens = longest_good(config, model.longest) if split else None
         self._num_lines = 0
 
     @classmethod
@@ -98,6 +111,8 @@ class Translator:
         device: str = "auto",
         precision: Precision = "auto",
         batch_size: int = 64,
+        split: bool = True,
+        utility: Utility | None = None,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder; `search` replaces the settings stored in it.
@@ -115,6 +130,8 @@ class Translator:
             config,
             batch_size=batch_size,
             dtype=choose_search_dtype(precision, place),
+            split=split,
+            utility=utility,
             listener=listener,
         )
 
@@ -140,17 +157,72 @@ class Translator:
         sources = self._tokenizers.source.encode_batch(
             ["" if is_blank(line) else line for line in lines]
         )
-        for number, source in enumerate(sources, start=first_line):
-            self._check_length(len(source), number)
-        found: list[tuple[TranslatedText, ...]] = [_BLANK] * len(lines)
-        for batch in self._batches(sources):
-            hypotheses = self._search_batch([sources[i] for i in batch])
-            for i, of_line in zip(batch, hypotheses, strict=True):
-                found[i] = self._to_texts(of_line)
+        long = [i for i, source in enumerate(sources) if self._is_long(len(source))]
+        if not long:
+            for number, source in enumerate(sources, start=first_line):
+                self._check_length(len(source), number)
+            found = self._translate_sources(sources)
+        else:
+            found = self._translate_in_parts(lines, sources, first_line)
         return [
             Translation(source=line, hypotheses=of_line)
             for line, of_line in zip(lines, found, strict=True)
         ]
+
+    def _is_long(self, num_tokens: int) -> bool:
+        return self._max_tokens is not None and num_tokens > self._max_tokens
+
+    def _translate_in_parts(
+        self, lines: Sequence[str], sources: Sequence[Sequence[int]], first_line: int
+    ) -> list[tuple[TranslatedText, ...]]:
+        """Split the lines that are too long, translate all parts together, and join them."""
+        assert self._max_tokens is not None
+        encode = self._tokenizers.source.encode
+        split = split_lines(
+            lines,
+            sources,
+            count_tokens=lambda text: len(encode(text)),
+            max_tokens=self._max_tokens,
+            language=self.config.source_language,
+        )
+        parts = self._tokenizers.source.encode_batch(
+            ["" if is_blank(text) else text for text in split.texts]
+        )
+        for number, (of_line, source) in enumerate(
+            zip(split.by_line(parts), sources, strict=True), start=first_line
+        ):
+            if len(of_line) > 1:
+                self._listener(
+                    LineSplit(
+                        line=number,
+                        num_tokens=len(source),
+                        max_tokens=self._max_tokens,
+                        num_parts=len(of_line),
+                    )
+                )
+            for part in of_line:
+                self._check_length(len(part), number)
+        found = split.by_line(self._translate_sources(parts))
+        return [
+            join_hypotheses(
+                of_line,
+                segments,
+                search=self.config.search,
+                target_language=self.config.target_language,
+            )
+            for of_line, segments in zip(found, split.segments, strict=True)
+        ]
+
+    def _translate_sources(
+        self, sources: Sequence[Sequence[int]]
+    ) -> list[tuple[TranslatedText, ...]]:
+        """The translations of token ids, in order; of none, the blank one."""
+        found: list[tuple[TranslatedText, ...]] = [_BLANK] * len(sources)
+        for batch in self._batches(sources):
+            hypotheses = self._search_batch([sources[i] for i in batch])
+            for i, of_source in zip(batch, hypotheses, strict=True):
+                found[i] = self._to_texts(of_source)
+        return found
 
     def _batches(self, sources: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         """Places of the lines that are not blank, longest first, in batches."""
@@ -240,7 +312,32 @@ class Translator:
                     tokens=hypothesis.tokens,
                     hit_limit=hypothesis.hit_limit,
                 )
-        return tuple(texts.values())
+        found = tuple(texts.values())
+        if self._utility is None:
+            return found
+        return self._by_consensus(hypotheses, found, self._utility)
+
+    def _by_consensus(
+        self,
+        hypotheses: Sequence[Hypothesis],
+        found: Sequence[TranslatedText],
+        utility: Utility,
+    ) -> tuple[TranslatedText, ...]:
+        """Order by minimum Bayes risk; texts that read alike have the probability of all."""
+        decode = self._tokenizers.target.decode
+        weights = probabilities([hypothesis.log_probability for hypothesis in hypotheses])
+        of_text: dict[str, float] = {}
+        for hypothesis, weight in zip(hypotheses, weights, strict=True):
+            text = decode(hypothesis.tokens)
+            of_text[text] = of_text.get(text, 0.0) + weight
+        candidates = [
+            Candidate(text=each.text, score=each.score, weight=of_text[each.text]) for each in found
+        ]
+        ranked = rank_by_consensus(candidates, utility)
+        return tuple(
+            dataclasses.replace(found[each.place], expected_utility=each.expected_utility)
+            for each in ranked[: self.config.search.n_best]
+        )
 
     def _check_length(self, num_tokens: int, line: int) -> None:
         longest = self.model.longest
@@ -250,11 +347,11 @@ class Translator:
                 "model's learned positions reach",
                 hint="Split the line into sentences",
             )
-        trained = self.config.corpus.max_length
+        trained = self.config.longest_source or self.config.corpus.max_length
         if num_tokens > trained:
             text = (
-                f"line {line}: {num_tokens} tokens, longer than any pair in training ({trained}); "
-                "it is translated whole, but perhaps badly"
+                f"line {line}: {num_tokens} tokens, longer than what training went to "
+                f"({trained}); it is translated whole, but perhaps badly"
             )
             self._listener(Notice(text=text, is_warning=True))
 

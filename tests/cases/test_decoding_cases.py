@@ -165,7 +165,7 @@ def test_odd_input_ends_within_the_documented_bound(
 ) -> None:
     """G08 (LibreTranslate#167, #168; EasyNMT#38; Opus-MT#49; marian-dev#311): 2 n + 20 tokens."""
     folder = model if weights == "trained" else untrained
-    (found,) = translations(folder, [odd])
+    (found,) = Translator.load(folder, search=SearchConfig(), split=False).translate([odd])
     num_source = len(model_folder.load_model(folder).tokenizers.source.encode(odd))
     assert len(found.hypotheses[0].tokens) <= 2 * num_source + 20
 
