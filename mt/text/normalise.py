@@ -14,17 +14,18 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SEPARATORS = re.compile("[\\s\x00-\x1f\x7f-\x9f\u2028\u2029\u2581\ufffd\ud800-\udfff]+")
+SEPARATORS = re.compile("[\\s\x00-\x1f\x7f-\x9f\u2028\u2029\u2581\ufffd\ud800-\udfff]+")
+"""What becomes a single space, in runs."""
 
 
 def normalise(text: str) -> str:
     """Return `text` in the declared normalisation; blank text becomes the empty string."""
-    return unicodedata.normalize("NFC", _SEPARATORS.sub(" ", text)).strip(" ")
+    return unicodedata.normalize("NFC", SEPARATORS.sub(" ", text)).strip(" ")
 
 
 def is_separator(character: str) -> bool:
     """Whether a character becomes a space, or part of one."""
-    return _SEPARATORS.fullmatch(character) is not None
+    return SEPARATORS.fullmatch(character) is not None
 
 
 def is_blank(text: str) -> bool:

@@ -28,6 +28,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.tokenising import encoded_blocks
 
 _TOKENIZER_PAIRS = 200_000  # more do not change the pieces, but would not fit in memory
+_MOST_BEYOND = 100  # so many pairs of a length teach it, however large the corpus is
 
 PAIRS, TOKENS, DEV_TOKENS = "pairs.arrow", "tokens.arrow", "dev-tokens.arrow"
 RULES = TextRules(normalise=normalise, is_blank=is_blank)
@@ -170,6 +171,13 @@ def _kept_blocks(
             cleaner.report_row(block[place], start + place)
         yield list(compress(block, kept[start:end]))
         start = end
+
+
+def longest_usual(lengths: NDArray[np.int32]) -> int:
+    """A length that one in a thousand, and 100 at most, are beyond: what training goes to."""
+    num_beyond = min(len(lengths) // 1000, _MOST_BEYOND)
+    place = len(lengths) - 1 - num_beyond
+    return int(np.partition(lengths, place)[place])
 
 
 def store_dev_tokens(folder: Path, tokenizers: TokenizerPair, dev: DevSet) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -12,49 +11,30 @@ import torch
 
 from mt.config import Config, SearchConfig, SearchPrecision
 from mt.errors import DataError
-from mt.events import Listener, Notice, ignore
+from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_device, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.narrow import narrowed
+from mt.search.consensus import Utility
 from mt.search.hypothesis import Hypothesis
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
 from mt.translate.model_folder import load_model
 from mt.translate.searching import Searcher
+from mt.translate.translation import (
+    BLANK,
+    TranslatedText,
+    Translation,
+    by_consensus,
+    texts_of,
+)
 
 _WINDOW = 32  # batches that are sorted by length together
 
 
-@dataclass(frozen=True, kw_only=True)
-class TranslatedText:
-    """One candidate translation."""
-
-    text: str
-    score: float
-    """Natural-log probability over the length penalty; larger is better."""
-    tokens: tuple[int, ...]
-    hit_limit: bool
-    """It was ended at the length bound."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Translation:
-    """The translations of one line, best first, each text once; a blank line has one, ""."""
-
-    source: str
-    hypotheses: tuple[TranslatedText, ...]
-
-    @property
-    def text(self) -> str:
-        """The best translation."""
-        return self.hypotheses[0].text
-
-
-_BLANK = (TranslatedText(text="", score=0.0, tokens=(), hit_limit=False),)
-
-
 class Translator:
-    """Translates lines by a model; each line is one segment.
+    """Translates lines by a model; a line longer than the model is good for, in parts.
 
     The translation of a line depends on that line alone: in float32 on the CPU neither the batch
     size nor the other lines change it.
@@ -70,13 +50,17 @@ class Translator:
         precision: SearchPrecision = "float32",
         workers: int | None = None,
         refill: bool = True,
+        split: bool = True,
+        utility: Utility | None = None,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
 
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
-        threads. With `refill`, waiting sentences take the rows of those that are done.
+        threads. With `refill`, waiting sentences take the rows of those that are done. Without
+        `split` long lines are translated whole. With a `utility` the hypotheses of the beam are
+        ordered by minimum Bayes risk.
 
         Raises ValueError for a batch size below 1, ConfigError for a precision that the device
         does not have.
@@ -88,6 +72,11 @@ class Translator:
         self.tokenizers = tokenizers
         self._batch_size = batch_size
         self._listener = listener
+        self._utility = utility
+        self._max_tokens = longest_good(config, model.longest) if split else None
+        search = _within_table(config.search, model.longest)
+        if utility is not None:
+            search = dataclasses.replace(search, n_best=search.beam)
         device = next(model.parameters()).device
         chosen = choose_search_precision(precision, device)
         is_on_gpu = device.type != "cpu" and chosen == "bfloat16"
@@ -96,7 +85,7 @@ class Translator:
             searched = narrowed(model, chosen)
         self._searcher = Searcher(
             model=searched,
-            config=_within_table(config.search, model.longest),
+            config=search,
             capacity=batch_size,
             autocast=torch.bfloat16 if is_on_gpu else None,
             is_exact=chosen == "float32",
@@ -115,6 +104,8 @@ class Translator:
         precision: SearchPrecision = "auto",
         batch_size: int = 64,
         workers: int | None = None,
+        split: bool = True,
+        utility: Utility | None = None,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder; `search` replaces the settings stored in it.
@@ -133,6 +124,8 @@ class Translator:
             batch_size=batch_size,
             precision=precision,
             workers=workers,
+            split=split,
+            utility=utility,
             listener=listener,
         )
 
@@ -158,32 +151,80 @@ class Translator:
         sources = self.tokenizers.source.encode_batch(
             ["" if is_blank(line) else line for line in lines]
         )
-        for number, source in enumerate(sources, start=first_line):
-            self._check_length(len(source), number)
-        places = [i for i, source in enumerate(sources) if source]
-        self.model.eval()
-        results = self._searcher.search([sources[i] for i in places])
-        found: list[tuple[TranslatedText, ...]] = [_BLANK] * len(lines)
-        for i, result in zip(places, results, strict=True):
-            found[i] = self._to_texts(result.hypotheses)
+        long = [i for i, source in enumerate(sources) if self._is_long(len(source))]
+        if not long:
+            for number, source in enumerate(sources, start=first_line):
+                self._check_length(len(source), number)
+            found = self._translate_sources(sources)
+        else:
+            found = self._translate_in_parts(lines, sources, first_line)
         return [
             Translation(source=line, hypotheses=of_line)
             for line, of_line in zip(lines, found, strict=True)
         ]
 
-    def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
-        """The texts of hypotheses; of those that read alike, the best alone."""
-        texts: dict[str, TranslatedText] = {}
-        for hypothesis in hypotheses:
-            text = self.tokenizers.target.decode(hypothesis.tokens)
-            if text not in texts:
-                texts[text] = TranslatedText(
-                    text=text,
-                    score=hypothesis.score,
-                    tokens=hypothesis.tokens,
-                    hit_limit=hypothesis.hit_limit,
+    def _is_long(self, num_tokens: int) -> bool:
+        return self._max_tokens is not None and num_tokens > self._max_tokens
+
+    def _translate_in_parts(
+        self, lines: Sequence[str], sources: Sequence[Sequence[int]], first_line: int
+    ) -> list[tuple[TranslatedText, ...]]:
+        """Split the lines that are too long, translate all parts together, and join them."""
+        assert self._max_tokens is not None
+        encode = self.tokenizers.source.encode
+        split = split_lines(
+            lines,
+            sources,
+            count_tokens=lambda text: len(encode(text)),
+            max_tokens=self._max_tokens,
+            language=self.config.source_language,
+        )
+        parts = self.tokenizers.source.encode_batch(
+            ["" if is_blank(text) else text for text in split.texts]
+        )
+        for number, (of_line, source) in enumerate(
+            zip(split.by_line(parts), sources, strict=True), start=first_line
+        ):
+            if len(of_line) > 1:
+                self._listener(
+                    LineSplit(
+                        line=number,
+                        num_tokens=len(source),
+                        max_tokens=self._max_tokens,
+                        num_parts=len(of_line),
+                    )
                 )
-        return tuple(texts.values())
+            for part in of_line:
+                self._check_length(len(part), number)
+        found = split.by_line(self._translate_sources(parts))
+        return [
+            join_hypotheses(
+                of_line,
+                segments,
+                search=self.config.search,
+                target_language=self.config.target_language,
+            )
+            for of_line, segments in zip(found, split.segments, strict=True)
+        ]
+
+    def _translate_sources(
+        self, sources: Sequence[Sequence[int]]
+    ) -> list[tuple[TranslatedText, ...]]:
+        """The translations of token ids, in order; of none, the blank one."""
+        places = [i for i, source in enumerate(sources) if source]
+        self.model.eval()
+        results = self._searcher.search([sources[i] for i in places])
+        found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
+        for i, result in zip(places, results, strict=True):
+            found[i] = self._to_texts(result.hypotheses)
+        return found
+
+    def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
+        decode = self.tokenizers.target.decode
+        if self._utility is None:
+            return texts_of(hypotheses, decode)
+        n_best = self.config.search.n_best
+        return by_consensus(hypotheses, decode, utility=self._utility, n_best=n_best)
 
     def _check_length(self, num_tokens: int, line: int) -> None:
         longest = self.model.longest
@@ -193,11 +234,11 @@ class Translator:
                 "model's learned positions reach",
                 hint="Split the line into sentences",
             )
-        trained = self.config.corpus.max_length
+        trained = self.config.longest_source or self.config.corpus.max_length
         if num_tokens > trained:
             text = (
-                f"line {line}: {num_tokens} tokens, longer than any pair in training ({trained}); "
-                "it is translated whole, but perhaps badly"
+                f"line {line}: {num_tokens} tokens, longer than what training went to "
+                f"({trained}); it is translated whole, but perhaps badly"
             )
             self._listener(Notice(text=text, is_warning=True))
 

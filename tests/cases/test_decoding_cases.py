@@ -21,7 +21,8 @@ from mt.model.encoder_decoder import EncoderDecoder, padding_bias
 from mt.model.state import DecoderState
 from mt.text.padding import pad_with_end
 from mt.translate import model_folder
-from mt.translate.translator import Translation, Translator
+from mt.translate.translation import Translation
+from mt.translate.translator import Translator
 from tests.cases.runs import run_here
 from tests.cases.toy import WORDS, Toy, as_bytes, as_lines, sentence, toy_sources
 
@@ -165,7 +166,7 @@ def test_odd_input_ends_within_the_documented_bound(
 ) -> None:
     """G08 (LibreTranslate#167, #168; EasyNMT#38; Opus-MT#49; marian-dev#311): 2 n + 20 tokens."""
     folder = model if weights == "trained" else untrained
-    (found,) = translations(folder, [odd])
+    (found,) = Translator.load(folder, search=SearchConfig(), split=False).translate([odd])
     num_source = len(model_folder.load_model(folder).tokenizers.source.encode(odd))
     assert len(found.hypotheses[0].tokens) <= 2 * num_source + 20
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import read_config
 from tests.cases.model_files import records, same_tensors
 from tests.cases.runs import SMALL, run_here
@@ -231,3 +232,21 @@ def test_a_corpus_prepared_for_one_tokenizer_is_not_taken_for_another(
         own = (folder / "tokenizer.model").read_bytes()
         assert own == (start / "tokenizer.model").read_bytes()
     assert ["is taken over" in text for text in said] == [False, True, False]
+
+
+def test_the_folder_records_how_long_sources_were_in_either_training(
+    base: Path, tmp_path: Path
+) -> None:
+    """Of 60 pairs the longest counts; a later corpus of shorter lines takes nothing away."""
+    tokenizer = TokenizerPair.load(base, joint=True).source
+    lines = (base.parent / "train.de").read_text("utf-8").splitlines()
+    held_out = set((base / "dev.source").read_text("utf-8").splitlines())
+    longest = max(len(tokenizer.encode(line)) for line in lines if line not in held_out)
+    assert read_config(base).longest_source == longest
+    short = []
+    for language in ("de", "en"):
+        path = tmp_path / f"short.{language}"
+        path.write_text("".join(f"Ja {word}.\n" for word in "abcdefghijkl"), "utf-8")
+        short.append(str(path))
+    run_here("train", *short, "--from", base, "-o", tmp_path / "new", *BRIEF).check()
+    assert read_config(tmp_path / "new").longest_source == longest

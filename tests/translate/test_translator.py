@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from mt.config import Config, ModelConfig, SearchConfig
 from mt.errors import DataError, DeviceMemoryError
-from mt.events import Event, Notice
+from mt.events import Event, LineSplit, Notice
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.state import DecoderState
+from mt.search.consensus import Utility
 from mt.search.hypothesis import SearchResult
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, START, train_tokenizer
@@ -40,14 +42,20 @@ def tokenizers() -> TokenizerPair:
 
 
 def make(
-    *, batch_size: int = 8, model: ModelConfig | None = None, **search: float | str
+    *,
+    batch_size: int = 8,
+    model: ModelConfig | None = None,
+    longest_source: int = 0,
+    split: bool = True,
+    utility: Utility | None = None,
+    **search: float | str,
 ) -> tuple[Translator, list[Event]]:
     """A translator with random weights: it speaks nonsense, but must speak it reliably."""
     shape = model or ModelConfig(
         d_model=32, d_inner=64, encoder_layers=1, decoder_layers=1, heads=2, dropout=0.3
     )
     settings = SearchConfig(**{"beam": 3, "max_length": 12, **search})  # type: ignore[arg-type]
-    config = Config(model=shape, search=settings)
+    config = Config(model=shape, search=settings, longest_source=longest_source)
     torch.manual_seed(0)
     size = tokenizers().source.vocab_size
     network = EncoderDecoder(shape, source_vocab=size, target_vocab=size)
@@ -55,7 +63,15 @@ def make(
         network.output_weight[END] += 0.2  # so that some hypotheses end before the bound
     events: list[Event] = []
     return (
-        Translator(network, tokenizers(), config, batch_size=batch_size, listener=events.append),
+        Translator(
+            network,
+            tokenizers(),
+            config,
+            batch_size=batch_size,
+            split=split,
+            utility=utility,
+            listener=events.append,
+        ),
         events,
     )
 
@@ -181,18 +197,64 @@ def test_n_best_begins_with_the_best_and_repeats_no_tokens() -> None:
         assert len(set(tokens)) == len(tokens)
 
 
-def test_a_line_longer_than_training_is_translated_and_reported() -> None:
-    translator, events = make()
-    trained = dataclasses.replace(translator.config.corpus, max_length=5)
-    translator.config = dataclasses.replace(translator.config, corpus=trained)
+def test_a_line_longer_than_training_is_translated_in_parts_and_reported() -> None:
+    """The translation is that of its sentences, each translated by itself."""
+    sentences = ["Haus und Katze.", "Nicht grün!", "Straße über Straße läuft."]
+    limit = max(len(tokenizers().source.encode(each)) for each in sentences)
+    translator, events = make(longest_source=limit)
+    lines = ["haus", "  ".join(sentences), "", sentences[1]]
+    found = texts(translator, lines)
+    (event,) = events
+    assert isinstance(event, LineSplit)
+    assert (event.line, event.max_tokens, event.num_parts) == (2, limit, 3)
+    alone = texts(make()[0], [*sentences, "haus"])
+    assert found == [alone[3], " ".join(filter(None, alone[:3])), "", alone[1]]
+
+
+def test_n_best_of_a_split_line_is_best_first_and_as_many_at_most() -> None:
+    translator, _ = make(longest_source=20, n_best=3)
+    (found,) = translator.translate(["Haus und Katze. Nicht grün! Straße über Straße."])
+    assert 1 <= len(found.hypotheses) <= 3
+    scores = [each.score for each in found.hypotheses]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_without_splitting_a_long_line_is_translated_whole_and_reported() -> None:
+    translator, events = make(longest_source=5, split=False)
     long = " ".join(WORDS * 3)
-    assert len(texts(translator, ["haus", long])) == 2
+    assert texts(translator, ["haus", long])[1] == texts(make()[0], [long])[0]
     (notice,) = events
     assert isinstance(notice, Notice)
     assert notice.text.startswith("line 2: ")
 
 
-def test_a_line_beyond_learned_positions_is_refused_with_its_number() -> None:
+def test_minimum_bayes_risk_orders_the_beam_and_keeps_the_scores_of_the_model() -> None:
+    """By brute force over the hypotheses of the same beam, by the letters that two texts share."""
+
+    def utility(given: Sequence[str]) -> NDArray[np.float64]:
+        return np.array([[float(len(set(h) & set(r))) for r in given] for h in given])
+
+    plain, _ = make(beam=4, n_best=4, length_penalty="none")
+    chosen, _ = make(beam=4, n_best=2, length_penalty="none", utility=utility)
+    num_changed = 0
+    for line in lines()[:20]:
+        (beam,) = plain.translate([line])
+        (found,) = chosen.translate([line])
+        if len(beam.hypotheses) < 4:
+            continue  # some read alike, and their probabilities are not told one by one
+        weights = np.exp([each.score for each in beam.hypotheses])
+        expected = utility([each.text for each in beam.hypotheses]) @ (weights / weights.sum())
+        order = sorted(range(len(expected)), key=lambda i: (-round(expected[i], 9), i))
+        assert [each.text for each in found.hypotheses] == [
+            beam.hypotheses[i].text for i in order[:2]
+        ]
+        assert found.hypotheses[0].score == pytest.approx(beam.hypotheses[order[0]].score)
+        assert found.hypotheses[0].expected_utility == pytest.approx(expected[order[0]])
+        num_changed += order[0] != 0
+    assert num_changed
+
+
+def test_a_line_beyond_learned_positions_is_split_or_refused_with_its_number() -> None:
     shape = ModelConfig(
         d_model=32,
         d_inner=64,
@@ -204,6 +266,8 @@ def test_a_line_beyond_learned_positions_is_refused_with_its_number() -> None:
     )
     translator, _ = make(model=shape, max_length=500)
     assert len(texts(translator, ["haus"])) == 1  # hypotheses are bounded by the table
+    assert len(texts(translator, ["haus", " ".join(WORDS * 9)])) == 2  # and parts too
+    translator, _ = make(model=shape, max_length=500, split=False)
     with pytest.raises(DataError, match=r"line 2: \d+ tokens are more than the 15"):
         texts(translator, ["haus", " ".join(WORDS * 9)])
 
