@@ -290,3 +290,38 @@ def test_a_model_without_training_folder_scores(own_model: Path, toy: Toy) -> No
     expected = run_here("score", "-m", own_model, *toy.test.arguments).check().out
     shutil.rmtree(own_model / "training")
     assert run_here("score", "-m", own_model, *toy.test.arguments).check().out == expected
+
+
+def test_translations_in_json_tell_tokens_alignments_and_flags(model: Path, toy: Toy) -> None:
+    """The log-probabilities of the tokens make the score; workers and precision may differ."""
+    stdin = toy.test.source.read_bytes() + b"\n"
+    options = ("--json", "--alignment", "--n-best", "2", "--workers", "2")
+    run = run_here("translate", "-m", model, *options, stdin=stdin).check()
+    *found, blank = [json.loads(line) for line in run.lines]
+    assert len(found) == len(as_lines(toy.test.source.read_bytes()))
+    for record in found:
+        num_words = len(record["source"].split())
+        assert len(record["hypotheses"]) == 2
+        for hypothesis in record["hypotheses"]:
+            values = [token["log_probability"] for token in hypothesis["tokens"]]
+            assert sum(values) / len(values) == pytest.approx(hypothesis["score"], abs=1e-4)
+            assert all(0 <= i < num_words for i, _ in hypothesis["alignment"])
+            assert set(hypothesis["flags"]) <= {"repetition", "truncated", "unusual_length"}
+    assert blank["hypotheses"][0]["text"] == ""
+    assert blank["hypotheses"][0]["tokens"] == []
+
+
+def test_alignment_without_json_is_refused(model: Path) -> None:
+    run = run_here("translate", "-m", model, "--alignment").check(2)
+    assert "--alignment belongs to --json" in run.err
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_narrow_precisions_translate_the_toy_language_too(
+    precision: str, model: Path, toy: Toy
+) -> None:
+    stdin = toy.test.source.read_bytes()
+    run = run_here("translate", "-m", model, "--precision", precision, stdin=stdin).check()
+    sources = as_lines(stdin)
+    right = sum(text == target_of(s) for text, s in zip(run.lines, sources, strict=True))
+    assert right >= 15
