@@ -24,7 +24,7 @@ from mt.text.tokenizer import END, PAD, START, UNKNOWN
 
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
-_PARTS = 4  # groups in a full beam: so much room is waited for
+_PARTS = 2  # groups in a full beam: so much room is waited for
 
 Source = Sequence[int]
 
