@@ -1,4 +1,4 @@
-"""Products in bfloat16 or 8-bit integers, for search: a copy of a model with narrow weights.
+"""Products in bfloat16 or 8-bit integers, for search: a view of a model with narrow products.
 
 All else stays float32: embeddings, sums, norms, attention. Weights of 8 bits have a scale for each
 output (symmetric, the largest weight at 127); inputs are quantised as they come, with one scale for
@@ -58,7 +58,9 @@ class Int8Linear(nn.Module):
 
 
 def narrowed(model: EncoderDecoder, kind: Narrow) -> EncoderDecoder:
-    """A copy of `model` for search on the CPU whose products are narrow; it cannot be trained.
+    """A model for search on the CPU with narrow copies of the matrices of `model`.
+
+    All other weights are shared with it. It cannot be trained.
 
     Raises ConfigError where this torch has no 8-bit products.
     """
@@ -72,7 +74,8 @@ def narrowed(model: EncoderDecoder, kind: Narrow) -> EncoderDecoder:
     if kind == "int8":
         torch.backends.quantized.engine = engine
     make = Bfloat16Linear if kind == "bfloat16" else Int8Linear
-    copied = copy.deepcopy(model).eval()
+    shared = {id(parameter): parameter for parameter in model.parameters()}
+    copied = copy.deepcopy(model, shared).eval()  # embeddings and norms are those of the model
     for module in list(copied.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, nn.Linear):

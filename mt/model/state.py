@@ -66,15 +66,19 @@ class SlotCache:
         length = slots.size(1)
         return SlotCache(buffer.view(-1, heads, two, length + room, width), 0, length, [length])
 
-    def joined(self, other: SlotCache) -> SlotCache:
-        """With the sentences of `other` behind its own; the newest slots stand side by side."""
+    def joined(self, other: SlotCache, *, room: int) -> SlotCache:
+        """With the sentences of `other` behind its own; the newest slots stand side by side.
+
+        There is `room` for more behind.
+        """
         mine, more = self._window(), other._window()
         length = max(mine.size(3), more.size(3))
         size, heads, two, _, width = mine.shape
-        room = length + _ROOM * 8
-        buffer = mine.new_zeros(size + more.size(0), heads, two, room, width)
-        buffer[:size, :, :, length - mine.size(3) : length] = mine
-        buffer[size:, :, :, length - more.size(3) : length] = more
+        buffer = mine.new_empty(size + more.size(0), heads, two, length + room, width)
+        for part, window in ((buffer[:size], mine), (buffer[size:], more)):
+            first = length - window.size(3)
+            part[:, :, :, :first] = 0.0  # never seen, but multiplied with a weight of 0
+            part[:, :, :, first:length] = window
         return SlotCache(buffer, 0, length, [length])
 
     @property
@@ -174,11 +178,13 @@ class DecoderState:
     def joined(self, other: DecoderState) -> DecoderState:
         """With the sentences of `other` behind its own; K must be equal."""
         length = max(self.past.size(2), other.past.size(2))
+        room = _ROOM * self.rows_per_sentence
+        caches = zip(self.caches, other.caches, strict=True)
         return DecoderState(
             position=torch.cat((self.position, other.position)),
             longest=max(self.longest, other.longest),
             past=torch.cat([_padded_left(past, length) for past in (self.past, other.past)]),
-            caches=tuple(a.joined(b) for a, b in zip(self.caches, other.caches, strict=True)),
+            caches=tuple(mine.joined(more, room=room) for mine, more in caches),
             sources=tuple(a.joined(b) for a, b in zip(self.sources, other.sources, strict=True)),
             source_bias=_joined(self.source_bias, other.source_bias, dim=3, value=-math.inf),
         )

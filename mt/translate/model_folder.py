@@ -11,6 +11,7 @@ training/            what resuming needs; may be deleted afterwards
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +22,11 @@ from safetensors.torch import load_file, save_file
 
 from mt import __version__
 from mt.atomic import replaced_file, write_text
-from mt.config import Config
+from mt.config import Config, SearchConfig
 from mt.config_file import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
 from mt.lines import split_lines
+from mt.model.device import choose_device
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.text.tokenizer_pair import TokenizerPair
 
@@ -152,6 +154,17 @@ def load_model(folder: Path) -> LoadedModel:
     load_weights(weights_of(folder), model)
     model.eval()
     return LoadedModel(config=config, tokenizers=tokenizers, model=model)
+
+
+def load_onto(folder: Path, *, device: str, search: SearchConfig | None) -> LoadedModel:
+    """The same on a device, with `search` in place of the settings stored in the folder.
+
+    Raises ConfigError for a device that is not there as well.
+    """
+    loaded = load_model(folder)
+    config = loaded.config if search is None else dataclasses.replace(loaded.config, search=search)
+    model = loaded.model.to(choose_device(device))
+    return LoadedModel(config=config, tokenizers=loaded.tokenizers, model=model)
 
 
 def weights_of(folder: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ import torch
 from mt.config import Config, Precision, SearchConfig
 from mt.errors import DataError
 from mt.events import Listener, Notice, ignore
-from mt.model.device import choose_device
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.penalty import length_penalty
 from mt.text.normalise import is_blank
@@ -22,7 +20,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.words import word_of_each_token
 from mt.translate.alignment import AttentionView, Link, best_view, word_alignment
 from mt.translate.forced import TokenPair, force
-from mt.translate.model_folder import load_model, read_dev_pairs
+from mt.translate.model_folder import load_onto, read_dev_pairs
 
 _WINDOW = 16  # batches that are sorted by length together
 _EXAMPLES = 300  # validation pairs by which the view of attention is chosen
@@ -107,15 +105,11 @@ class Scorer:
 
         Raises ModelFolderError for a bad folder, ConfigError for a device that is not there.
         """
-        loaded = load_model(Path(folder))
-        place = choose_device(device)
-        config = loaded.config
-        if search is not None:
-            config = dataclasses.replace(config, search=search)
+        loaded = load_onto(Path(folder), device=device, search=search)
         return cls(
-            loaded.model.to(place),
+            loaded.model,
             loaded.tokenizers,
-            config,
+            loaded.config,
             examples=read_dev_pairs(Path(folder)),
             batch_size=batch_size,
             dtype=torch.bfloat16 if precision == "bfloat16" else torch.float32,

@@ -12,7 +12,7 @@ import torch
 from mt.config import Config, SearchConfig, SearchPrecision
 from mt.errors import DataError
 from mt.events import LineSplit, Listener, Notice, ignore
-from mt.model.device import choose_device, choose_search_precision
+from mt.model.device import choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.narrow import narrowed
 from mt.search.consensus import Utility
@@ -20,7 +20,7 @@ from mt.search.hypothesis import Hypothesis
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
-from mt.translate.model_folder import load_model
+from mt.translate.model_folder import load_onto
 from mt.translate.searching import Searcher
 from mt.translate.translation import (
     BLANK,
@@ -49,7 +49,6 @@ class Translator:
         batch_size: int = 64,
         precision: SearchPrecision = "float32",
         workers: int | None = None,
-        refill: bool = True,
         split: bool = True,
         utility: Utility | None = None,
         listener: Listener = ignore,
@@ -58,9 +57,8 @@ class Translator:
 
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
-        threads. With `refill`, waiting sentences take the rows of those that are done. Without
-        `split` long lines are translated whole. With a `utility` the hypotheses of the beam are
-        ordered by minimum Bayes risk.
+        threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
+        the beam are ordered by minimum Bayes risk.
 
         Raises ValueError for a batch size below 1, ConfigError for a precision that the device
         does not have.
@@ -90,7 +88,6 @@ class Translator:
             autocast=torch.bfloat16 if is_on_gpu else None,
             is_exact=chosen == "float32",
             workers=workers,
-            refill=refill,
             listener=listener,
         )
 
@@ -112,15 +109,11 @@ class Translator:
 
         Raises ModelFolderError for a bad folder, ConfigError for a device that is not there.
         """
-        loaded = load_model(Path(folder))
-        place = choose_device(device)
-        config = loaded.config
-        if search is not None:
-            config = dataclasses.replace(config, search=search)
+        loaded = load_onto(Path(folder), device=device, search=search)
         return cls(
-            loaded.model.to(place),
+            loaded.model,
             loaded.tokenizers,
-            config,
+            loaded.config,
             batch_size=batch_size,
             precision=precision,
             workers=workers,

@@ -302,9 +302,8 @@ def test_a_batch_holds_a_bounded_number_of_tokens(monkeypatch: pytest.MonkeyPatc
 def test_workers_and_refilling_change_nothing(workers: int, refill: bool, beam: int) -> None:
     expected = [each.hypotheses for each in make(beam=beam)[0].translate(lines())]
     plain, _ = make(beam=beam)
-    translator = Translator(
-        plain.model, tokenizers(), plain.config, batch_size=8, workers=workers, refill=refill
-    )
+    translator = Translator(plain.model, tokenizers(), plain.config, batch_size=8, workers=workers)
+    translator._searcher.refill = refill
     found = [each.hypotheses for each in translator.translate(lines())]
     assert [[h.tokens for h in each] for each in found] == [
         [h.tokens for h in each] for each in expected
