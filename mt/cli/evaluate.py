@@ -100,7 +100,8 @@ def _translate(
     model: Path, sources: list[str], flags: dict[str, Any], *, say: Callable[[str], None]
 ) -> tuple[list[str], str]:
     """Translations of `sources` and the target language of the model."""
-    from mt.cli.translate import TranslationConsole, search_config
+    from mt.cli.search_flags import search_config
+    from mt.cli.translation_console import TranslationConsole
     from mt.model.device import set_threads
     from mt.translate.translator import Translator
 

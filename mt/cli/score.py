@@ -56,7 +56,7 @@ def command(**flags: Any) -> None:
     may be - for standard input.
     """
     from mt.cli.console import counted_lines, stderr_console
-    from mt.cli.translate import search_config
+    from mt.cli.search_flags import search_config
     from mt.events import Notice
     from mt.model.device import set_threads
     from mt.translate.scorer import Scorer

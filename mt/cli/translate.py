@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from mt.cli.options import from_flags, search_options
+from mt.cli.options import search_options
+from mt.cli.search_flags import hypothesis_options, search_config
+from mt.cli.source_lines import source_groups
+from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
 if TYPE_CHECKING:
     from mt.config import SearchConfig
-    from mt.events import Event, LineSplit
     from mt.search.consensus import Utility
     from mt.translate.translation import Translation
     from mt.translate.translator import Translator
@@ -25,13 +27,7 @@ if TYPE_CHECKING:
 @click.option("-m", "--model", required=True, type=click.Path(path_type=Path), help="Model folder.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
-@click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
-@click.option("--n-best", type=click.IntRange(min=1), help="Lines given for each line read.")
-@click.option(
-    "--length-penalty", type=click.Choice(["none", "mean", "gnmt"]), help="What ranks hypotheses."
-)
-@click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the gnmt penalty.")
-@click.option("--max-length", type=click.IntRange(min=1), help="Most tokens of a translation.")
+@hypothesis_options
 @click.option(
     "--mbr",
     type=click.Choice(["chrf", "bleu"]),
@@ -76,7 +72,7 @@ def command(**flags: Any) -> None:
     records = _json_lines(translator, flags) if flags["as_json"] else None
     num_lines = num_at_limit = 0
     with _output(flags["output"]) as out, counted_lines(console) as count:
-        for group in _line_groups(flags["files"], translator, listener):
+        for group in source_groups(flags["files"], max_lines=translator.window, listener=listener):
             translations = translator.translate_window(group, first_line=num_lines + 1)
             num_lines += len(group)
             num_at_limit += sum(each.hypotheses[0].hit_limit for each in translations)
@@ -97,35 +93,6 @@ def command(**flags: Any) -> None:
         )
 
 
-class TranslationConsole:
-    """Says what happens while lines are translated; of lines that are split, one warning in all."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._splits: list[LineSplit] = []
-
-    def __call__(self, event: Event) -> None:
-        """Listen."""
-        from mt.events import LineSplit, Notice
-
-        if isinstance(event, LineSplit):
-            self._splits.append(event)
-        elif isinstance(event, Notice):
-            self._say(f"mt: warning: {event.text}" if event.is_warning else event.text)
-
-    def tell_splits(self) -> None:
-        """Warn of the lines that were split, if any was."""
-        if not self._splits:
-            return
-        first = self._splits[0]
-        lines = "1 line was" if len(self._splits) == 1 else f"{len(self._splits)} lines were"
-        num_parts = sum(split.num_parts for split in self._splits)
-        self._say(
-            f"mt: warning: {lines} longer than the {first.max_tokens} tokens that the model is "
-            f"good for, and translated in {num_parts} parts (the first: line {first.line})"
-        )
-
-
 def _utility(flags: dict[str, Any], search: SearchConfig) -> Utility | None:
     """What --mbr chooses by; BLEU's tokenizer is that of `mt eval`."""
     if flags["mbr"] is None:
@@ -139,59 +106,6 @@ def _utility(flags: dict[str, Any], search: SearchConfig) -> Utility | None:
     if flags["mbr"] == "chrf":
         return chrf_utility
     return bleu_utility(tokenizer_for(read_config(flags["model"]).target_language).name)
-
-
-def search_config(flags: dict[str, Any]) -> SearchConfig:
-    """The search settings of the model folder with those of the flags over them."""
-    from mt.translate.model_folder import read_config
-
-    given = from_flags(
-        "search",
-        beam=flags["beam"],
-        n_best=flags.get("n_best"),
-        length_penalty=flags.get("length_penalty"),
-        alpha=flags.get("alpha"),
-        max_length=flags.get("max_length"),
-    )
-    if given["search"].get("alpha") is not None and flags["length_penalty"] != "gnmt":
-        raise click.UsageError("--alpha has an effect with --length-penalty gnmt alone")
-    return read_config(flags["model"]).with_values(given).search
-
-
-def _line_groups(
-    files: Iterable[Path], translator: Translator, listener: Any
-) -> Iterator[list[str]]:
-    """Lines to translate, in groups that are ready to be translated together."""
-    from itertools import islice
-
-    from mt.cli.standard_input import line_groups
-    from mt.corpus.formats.compressed import read_blocks
-    from mt.lines import split_lines
-
-    paths = list(files)
-    groups: Iterable[list[bytes]]
-    if paths:
-        lines = (line for path in paths for line in split_lines(read_blocks(path)))
-        groups = iter(lambda: list(islice(lines, translator.window)), [])
-    else:
-        groups = line_groups(sys.stdin.fileno(), max_lines=translator.window)
-    number = 0
-    for group in groups:
-        yield [_decode(line, number + i, listener) for i, line in enumerate(group, start=1)]
-        number += len(group)
-
-
-def _decode(line: bytes, number: int, listener: Any) -> str:
-    """Text of a line; bytes that are not UTF-8 become spaces, with a warning."""
-    from mt.events import Notice
-    from mt.lines import describe_invalid_utf8
-
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        text = f"line {number}: {describe_invalid_utf8(line)}; such bytes are read as spaces"
-        listener(Notice(text=text, is_warning=True))
-        return line.decode("utf-8", errors="replace")
 
 
 def _as_lines(translation: Translation, num: int) -> str:

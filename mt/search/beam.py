@@ -27,35 +27,10 @@ from torch.nn import functional
 from mt.config import SearchConfig
 from mt.search.best import best_of_rows
 from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
+from mt.search.sentence import Demands, Sentence, Symbols
 from mt.search.step import S, StepModel
 
 _DEAD = 8  # sentences are dropped when one in so many is done: dropping copies what stays
-
-
-@dataclass(frozen=True, kw_only=True)
-class Symbols:
-    """The token ids that search must know."""
-
-    start: int
-    end: int
-    forbidden: tuple[int, ...] = ()
-    """Ids that no hypothesis may hold: padding, unknown, and the start symbol itself."""
-
-
-@dataclass(kw_only=True)
-class Sentence:
-    """A sentence under search."""
-
-    key: int
-    """What the caller knows it by."""
-    source_length: int
-    """Its tokens, the end symbol included."""
-    limit: int
-    """Most tokens of a hypothesis, its end symbol not counted."""
-    finished: FinishedHypotheses
-    length: int = 0
-    """Tokens of its live hypotheses."""
-    is_done: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +52,7 @@ class Beam(Generic[S]):
         source_mask: Tensor,
         keys: Sequence[int],
         *,
+        demands: Sequence[Demands],
         symbols: Symbols,
         config: SearchConfig,
     ) -> Beam[S]:
@@ -93,9 +69,12 @@ class Beam(Generic[S]):
                     key=key,
                     source_length=length,
                     limit=limit,
+                    demands=of_sentence,
                     finished=FinishedHypotheses(config, limit),
                 )
-                for key, length, limit in zip(keys, lengths, limits, strict=True)
+                for key, length, limit, of_sentence in zip(
+                    keys, lengths, limits, demands, strict=True
+                )
             ],
             log_probability=torch.zeros(size, 1, device=source.device),
             tokens=torch.full((size, 1, 1), symbols.start, device=source.device),

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from mt.config import SearchConfig
-from mt.search.beam import Beam, Symbols, advance
+from mt.search.beam import Beam, advance
 from mt.search.hypothesis import SearchResult
+from mt.search.sentence import NO_DEMANDS, Demands, Symbols
 from mt.search.step import S, StepModel
 
 
@@ -28,6 +29,8 @@ class Group:
     """(B, S) token ids, an end symbol last."""
     source_mask: Tensor
     """(B, S) True at tokens."""
+    demands: Sequence[Demands]
+    """(B) what each asks for by itself."""
 
 
 def search_groups(
@@ -85,7 +88,13 @@ def _begun(
 ) -> tuple[Beam[S], list[tuple[int, SearchResult]]]:
     """The beam of a group after its first step."""
     beam = Beam.begin(
-        model, group.source, group.source_mask, group.keys, symbols=symbols, config=config
+        model,
+        group.source,
+        group.source_mask,
+        group.keys,
+        demands=group.demands,
+        symbols=symbols,
+        config=config,
     )
     return advance(model, beam, symbols=symbols, config=config)
 
@@ -97,9 +106,18 @@ def beam_search(
     *,
     symbols: Symbols,
     config: SearchConfig,
+    demands: Sequence[Demands] | None = None,
 ) -> list[SearchResult]:
-    """Search translations of source (B, S), all at once; source_mask (B, S) is True at tokens."""
+    """Search translations of source (B, S), all at once; source_mask (B, S) is True at tokens.
+
+    `demands` (B) are what each sentence asks for by itself; without them, nothing.
+    """
     size = source.size(0)
-    group = Group(keys=range(size), source=source, source_mask=source_mask)
+    group = Group(
+        keys=range(size),
+        source=source,
+        source_mask=source_mask,
+        demands=demands if demands is not None else [NO_DEMANDS] * size,
+    )
     found = dict(search_groups(model, [group], symbols=symbols, config=config, capacity=size))
     return [found[key] for key in range(size)]

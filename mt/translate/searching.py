@@ -16,9 +16,9 @@ from mt.config import SearchConfig
 from mt.events import Listener, Notice
 from mt.model.device import fitting_in_memory, using_threads
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.search.beam import Symbols
 from mt.search.hypothesis import SearchResult
 from mt.search.scheduler import Group, search_groups
+from mt.search.sentence import NO_DEMANDS, Demands, Symbols
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
 
@@ -26,7 +26,17 @@ _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
 _PARTS = 2  # groups in a full beam: so much room is waited for
 
-Source = Sequence[int]
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A tokenised source, and what it asks of its translation."""
+
+    tokens: Sequence[int]
+    """Without the end symbol."""
+    demands: Demands = NO_DEMANDS
+
+    def __len__(self) -> int:
+        return len(self.tokens)
 
 
 @dataclass(kw_only=True)
@@ -118,8 +128,13 @@ class Searcher:
         num_workers = min(wanted, len(groups))
 
         def padded(keys: list[int]) -> Group:
-            source, mask = pad_with_end([sources[key] for key in keys])
-            return Group(keys=keys, source=source.to(device), source_mask=mask.to(device))
+            source, mask = pad_with_end([sources[key].tokens for key in keys])
+            return Group(
+                keys=keys,
+                source=source.to(device),
+                source_mask=mask.to(device),
+                demands=[sources[key].demands for key in keys],
+            )
 
         def work(share: Sequence[list[int]]) -> dict[int, SearchResult]:
             is_narrow = self.autocast is not None

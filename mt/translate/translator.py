@@ -21,7 +21,7 @@ from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
 from mt.translate.model_folder import load_onto
-from mt.translate.searching import Searcher
+from mt.translate.searching import Searcher, Source
 from mt.translate.translation import (
     BLANK,
     TranslatedText,
@@ -206,7 +206,7 @@ class Translator:
         """The translations of token ids, in order; of none, the blank one."""
         places = [i for i, source in enumerate(sources) if source]
         self.model.eval()
-        results = self._searcher.search([sources[i] for i in places])
+        results = self._searcher.search([Source(tokens=sources[i]) for i in places])
         found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
         for i, result in zip(places, results, strict=True):
             found[i] = self._to_texts(result.hypotheses)

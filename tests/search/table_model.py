@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mt.search.beam import Symbols
+from mt.search.sentence import Symbols
 
 END, START = 0, 1
 SYMBOLS = Symbols(start=START, end=END, forbidden=(START,))

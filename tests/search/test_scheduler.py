@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -10,7 +11,13 @@ from torch import Tensor
 
 from mt.config import SearchConfig
 from mt.search.scheduler import Group, beam_search, search_groups
+from mt.search.sentence import NO_DEMANDS
 from tests.search.table_model import SYMBOLS, TableModel, TableState, random_table, sources
+
+
+def _group(keys: Sequence[int], source: Tensor, mask: Tensor) -> Group:
+    demands = [NO_DEMANDS] * len(keys)
+    return Group(keys=keys, source=source, source_mask=mask, demands=demands)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -27,7 +34,7 @@ def test_groups_and_room_change_no_result(seed: int, beam: int, capacity: int) -
     while keys:
         size = draw.randint(1, 6)
         taken, keys = keys[:size], keys[size:]
-        groups.append(Group(keys=taken, source=source[taken], source_mask=mask[taken]))
+        groups.append(_group(taken, source[taken], mask[taken]))
     found = dict(search_groups(model, groups, symbols=SYMBOLS, config=config, capacity=capacity))
     assert sorted(found) == list(range(count))
     for key in range(count):
@@ -54,7 +61,7 @@ def test_waiting_sentences_take_the_rows_of_those_that_are_done() -> None:
     steps = {}
     for size in (2, 8):  # groups of 8 have room only when all are done
         groups = [
-            Group(keys=range(i, i + size), source=source[i : i + size], source_mask=mask[:size])
+            _group(range(i, i + size), source[i : i + size], mask[:size])
             for i in range(0, 56, size)
         ]
         model.sizes.clear()
@@ -71,10 +78,7 @@ def test_the_room_in_tokens_is_kept() -> None:
     source, _ = sources(30)
     source = source.repeat(1, 4)
     mask = torch.ones(30, 4, dtype=torch.bool)
-    groups = [
-        Group(keys=[i, i + 1], source=source[i : i + 2], source_mask=mask[:2])
-        for i in range(0, 30, 2)
-    ]
+    groups = [_group([i, i + 1], source[i : i + 2], mask[:2]) for i in range(0, 30, 2)]
     config = SearchConfig(beam=1, max_length=5)
     found = dict(
         search_groups(model, groups, symbols=SYMBOLS, config=config, capacity=30, max_tokens=6 * 4)

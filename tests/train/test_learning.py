@@ -14,8 +14,8 @@ import torch
 from mt.config import ModelConfig, SearchConfig, TrainingConfig
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.search.beam import Symbols
 from mt.search.scheduler import beam_search
+from mt.search.sentence import Symbols
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
 from mt.train.batch import make_batch

@@ -24,6 +24,7 @@ from mt.search.hypothesis import SearchResult
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, START, train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.searching import Source
 from mt.translate.translator import Translator
 
 WORDS = ["haus", "katze", "läuft", "grün", "und", "Straße", "nicht", "über"]
@@ -120,7 +121,7 @@ class Device:
         translator._searcher._together = self.search  # type: ignore[method-assign]
 
     def search(
-        self, sources: Sequence[Sequence[int]], groups: Sequence[list[int]], *, capacity: int
+        self, sources: Sequence[Source], groups: Sequence[list[int]], *, capacity: int
     ) -> dict[int, SearchResult]:
         longest = max(len(sources[key]) for group in groups for key in group)
         self.tried.append(min(capacity, sum(map(len, groups))) * (longest + 1))

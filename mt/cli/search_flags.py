@@ -1,0 +1,55 @@
+"""The flags of a search, and the settings that they make over those of the model folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mt.cli.options import from_flags
+
+if TYPE_CHECKING:
+    from mt.config import SearchConfig
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def hypothesis_options(command: _F) -> _F:
+    """What is searched, how many hypotheses are given, and what ranks them."""
+    for option in (
+        click.option(
+            "--max-length", type=click.IntRange(min=1), help="Most tokens of a translation."
+        ),
+        click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the gnmt penalty."),
+        click.option(
+            "--length-penalty",
+            type=click.Choice(["none", "mean", "gnmt"]),
+            help="What ranks hypotheses.",
+        ),
+        click.option(
+            "--n-best", type=click.IntRange(min=1), help="Lines given for each line read."
+        ),
+        click.option(
+            "--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def search_config(flags: dict[str, Any]) -> SearchConfig:
+    """The search settings of the model folder with those of the flags over them."""
+    from mt.translate.model_folder import read_config
+
+    given = from_flags(
+        "search",
+        beam=flags["beam"],
+        n_best=flags.get("n_best"),
+        length_penalty=flags.get("length_penalty"),
+        alpha=flags.get("alpha"),
+        max_length=flags.get("max_length"),
+    )
+    if given["search"].get("alpha") is not None and flags["length_penalty"] != "gnmt":
+        raise click.UsageError("--alpha has an effect with --length-penalty gnmt alone")
+    return read_config(flags["model"]).with_values(given).search

@@ -1,0 +1,38 @@
+"""What the console says while lines are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mt.events import Event, LineSplit
+
+
+class TranslationConsole:
+    """Says what happens while lines are translated; of lines that are split, one warning in all."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._splits: list[LineSplit] = []
+
+    def __call__(self, event: Event) -> None:
+        """Listen."""
+        from mt.events import LineSplit, Notice
+
+        if isinstance(event, LineSplit):
+            self._splits.append(event)
+        elif isinstance(event, Notice):
+            self._say(f"mt: warning: {event.text}" if event.is_warning else event.text)
+
+    def tell_splits(self) -> None:
+        """Warn of the lines that were split, if any was."""
+        if not self._splits:
+            return
+        first = self._splits[0]
+        lines = "1 line was" if len(self._splits) == 1 else f"{len(self._splits)} lines were"
+        num_parts = sum(split.num_parts for split in self._splits)
+        self._say(
+            f"mt: warning: {lines} longer than the {first.max_tokens} tokens that the model is "
+            f"good for, and translated in {num_parts} parts (the first: line {first.line})"
+        )

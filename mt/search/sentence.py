@@ -1,0 +1,42 @@
+"""A sentence under search, what it asks for by itself, and the symbols that search must know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt.search.hypothesis import FinishedHypotheses
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symbols:
+    """The token ids that search must know."""
+
+    start: int
+    end: int
+    forbidden: tuple[int, ...] = ()
+    """Ids that no hypothesis may hold: padding, unknown, and the start symbol itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands:
+    """What one sentence asks of its translation, beyond what the settings ask of all."""
+
+
+NO_DEMANDS = Demands()
+
+
+@dataclass(kw_only=True)
+class Sentence:
+    """A sentence under search."""
+
+    key: int
+    """What the caller knows it by."""
+    source_length: int
+    """Its tokens, the end symbol included."""
+    limit: int
+    """Most tokens of a hypothesis, its end symbol not counted."""
+    demands: Demands
+    finished: FinishedHypotheses
+    length: int = 0
+    """Tokens of its live hypotheses."""
+    is_done: bool = False
