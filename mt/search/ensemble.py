@@ -43,17 +43,20 @@ class EnsembleState:
 
 
 class Ensemble:
-    """Members that read the same source tokens and predict tokens of the same vocabulary."""
+    """Members that read the same source tokens and predict tokens of the same vocabulary.
+
+    `members` are the step models, in order.
+    """
 
     def __init__(self, members: Sequence[StepModel[Any]]) -> None:
         """Average `members`; one that stands there twice counts twice. ValueError without any."""
         if not members:
             raise ValueError("an ensemble needs a member")
-        self._members = tuple(members)
+        self.members = tuple(members)
 
     def start(self, source: Tensor, source_mask: Tensor) -> EnsembleState:
         """Every member reads source (B, S) with source_mask (B, S)."""
-        return EnsembleState(tuple(each.start(source, source_mask) for each in self._members))
+        return EnsembleState(tuple(each.start(source, source_mask) for each in self.members))
 
     def step(self, tokens: Tensor, state: EnsembleState) -> tuple[Tensor, EnsembleState]:
         """Feed tokens (N,) to every member; log-probabilities (N, V) of the next, float32.
@@ -61,7 +64,7 @@ class Ensemble:
         Their softmax is the mean of the members' probabilities: they are normalised already.
         """
         log_probabilities, states = [], []
-        for member, remembered in zip(self._members, state.members, strict=True):
+        for member, remembered in zip(self.members, state.members, strict=True):
             logits, after = member.step(tokens, remembered)
             log_probabilities.append(torch.log_softmax(logits, dim=-1, dtype=torch.float32))
             states.append(after)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -168,10 +169,11 @@ class Searcher:
                 demands=[sources[key].demands for key in keys],
             )
 
-        if device.type == "cuda":
-            torch.cuda.set_device(device)  # of this thread
         is_narrow = self.autocast is not None
-        with torch.autocast(device.type, dtype=self.autocast, enabled=is_narrow):
+        with (
+            torch.cuda.device(device) if device.type == "cuda" else nullcontext(),
+            torch.autocast(device.type, dtype=self.autocast, enabled=is_narrow),
+        ):
             results = search_groups(
                 replica.model,
                 map(padded, share),
