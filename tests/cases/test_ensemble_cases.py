@@ -244,3 +244,15 @@ def test_one_device_is_what_there_is_without_the_option(model: Path, toy: Toy) -
     stdin = toy.test.source.read_bytes()
     one = run_here("translate", "-m", model, "--devices", "1", stdin=stdin).check()
     assert one.out == run_here("translate", "-m", model, stdin=stdin).check().out
+
+
+@pytest.mark.gpu
+def test_all_gpus_give_what_one_gives(model: Path, relative: Path, toy: Toy) -> None:
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two CUDA devices")
+    stdin = toy.test.source.read_bytes()
+    options = ("-m", model, "-m", relative, "--device", "cuda", "--batch-size", "4")
+    one = run_here("translate", *options, stdin=stdin).check().lines
+    all_of_them = run_here("translate", *options, "--devices", "all", stdin=stdin).check().lines
+    assert len(all_of_them) == len(one)
+    assert sum(a == b for a, b in zip(one, all_of_them, strict=True)) >= len(one) - 1
