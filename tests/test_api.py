@@ -28,9 +28,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / f"train.{language}"
         path.write_text("".join(f"{line}\n" for line in lines[:40]), "utf-8")
         corpus.append(path)
-    model = folder / "checkpoints" / "de-en"
     options = (*SMALL, "--vocab-size", "400", "--updates", "1")
-    run_here("train", *corpus, "-o", model, *options).check()
+    for seed, name in ((1, "de-en"), (2, "de-en-2")):
+        model = folder / "checkpoints" / name
+        run_here("train", *corpus, "-o", model, *options, "--seed", str(seed)).check()
     return folder
 
 
@@ -52,6 +53,8 @@ def test_the_examples_run(
     elif "for hypothesis in" in EXAMPLES[number]:
         assert 1 <= len(printed) <= 3
         assert all(re.match(r"-\d+\.\d{3} ", line) for line in printed)
+    elif "de-en-2" in EXAMPLES[number]:
+        assert len(printed) == 1
     elif "for score in" in EXAMPLES[number]:
         assert [line.split(" ")[0] for line in printed] == ["BLEU", "chrF2"]
 

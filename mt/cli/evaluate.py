@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from mt.cli.options import search_options
+from mt.cli.options import model_option, search_options
 from mt.errors import DataError
 
 
 @click.command("eval")
-@click.option("-m", "--model", type=click.Path(path_type=Path), help="Translate with this model.")
+@model_option(required=False, says="Translate with this model.")
 @click.option("--hyp", type=click.Path(path_type=Path), help="Score this file instead.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
@@ -109,8 +109,10 @@ def _translate(
     listener = TranslationConsole(say)
     translator = Translator.load(
         model,
+        *flags["others"],
         search=search_config(flags),
         device=flags["device"],
+        devices=flags["devices"],
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -18,8 +19,37 @@ def device_options(command: _F) -> _F:
     return _device_options(command, ["auto", "float32", "bfloat16"], "Type of matrix products.")
 
 
+def model_option(*, required: bool, says: str) -> Callable[[_F], _F]:
+    """-m, once or more: `model` is the first folder or None, `others` are those after it."""
+
+    def shared(
+        context: click.Context, _: click.Parameter, folders: tuple[Path, ...]
+    ) -> Path | None:
+        context.params["others"] = folders[1:]
+        return folders[0] if folders else None
+
+    return click.option(
+        "-m",
+        "--model",
+        required=required,
+        multiple=True,
+        type=click.Path(path_type=Path),
+        callback=shared,
+        help=f"{says} Several, each with -m of its own, work as an ensemble.",
+    )
+
+
+def _device_count(_: click.Context, __: click.Parameter, text: str) -> int | None:
+    """Read `--devices`: a number from 1 on, or `all`, which becomes None."""
+    if text == "all":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"{text!r} is neither a number from 1 on nor all")
+    return int(text)
+
+
 def search_options(command: _F) -> _F:
-    """--device, --precision, --threads, --workers and --batch-size of translation."""
+    """--device, --devices, --precision, --threads, --workers, --batch-size of translation."""
     command = click.option(
         "--batch-size",
         type=click.IntRange(min=1),
@@ -31,6 +61,14 @@ def search_options(command: _F) -> _F:
         "--workers",
         type=click.IntRange(min=1),
         help="Threads that translate side by side on the CPU; else one for each of --threads.",
+    )(command)
+    command = click.option(
+        "--devices",
+        metavar="N|all",
+        callback=_device_count,
+        default="1",
+        show_default=True,
+        help="CUDA devices that share the work, each with a copy of the model.",
     )(command)
     return _device_options(
         command,

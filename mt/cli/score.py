@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mt.cli.options import device_options
+from mt.cli.options import device_options, model_option
 from mt.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _BLOCK = 1 << 16  # bytes
 
 
 @click.command("score")
-@click.option("-m", "--model", required=True, type=click.Path(path_type=Path), help="Model folder.")
+@model_option(required=True, says="Model folder.")
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option(
@@ -74,6 +74,7 @@ def command(**flags: Any) -> None:
     set_threads(flags["threads"])
     scorer = Scorer.load(
         flags["model"],
+        *flags["others"],
         search=search,
         device=flags["device"],
         precision=flags["precision"],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from mt.cli.options import search_options
+from mt.cli.options import model_option, search_options
 from mt.cli.search_flags import hypothesis_options, search_config
 from mt.cli.source_lines import source_groups
 from mt.cli.translation_console import TranslationConsole
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("translate")
-@click.option("-m", "--model", required=True, type=click.Path(path_type=Path), help="Model folder.")
+@model_option(required=True, says="Model folder.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
 @hypothesis_options
@@ -60,8 +60,10 @@ def command(**flags: Any) -> None:
     search = search_config(flags)
     translator = Translator.load(
         flags["model"],
+        *flags["others"],
         search=search,
         device=flags["device"],
+        devices=flags["devices"],
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],
@@ -133,6 +135,7 @@ def _json_lines(
             translator.model,
             translator.tokenizers,
             translator.config,
+            others=translator.others,
             examples=pairs,
             batch_size=flags["batch_size"],
         )

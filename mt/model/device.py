@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, TypeVar
 
 import torch
+from torch import Tensor, nn
 
 from mt.config import Precision, SearchPrecision
 from mt.errors import ConfigError, DeviceMemoryError
 
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
+
+_M = TypeVar("_M", bound=nn.Module)
 
 
 def choose_device(name: str, number: int = 0) -> torch.device:
@@ -42,6 +46,49 @@ def choose_device(name: str, number: int = 0) -> torch.device:
         )
     torch.cuda.set_device(number)
     return torch.device("cuda", number)
+
+
+def choose_devices(name: str, count: int | None) -> list[torch.device]:
+    """The first `count` devices of that name, None for all of them; the first is current.
+
+    Raises ConfigError when there are not so many, and for several of another kind than CUDA.
+    """
+    first = choose_device(name)
+    if count == 1:
+        return [first]
+    asked = "all" if count is None else str(count)
+    if first.type != "cuda":
+        raise ConfigError(
+            f"--devices {asked}: several devices are for CUDA, and the device here is {first.type}",
+            hint="Leave out --devices, or use --device cuda",
+        )
+    there = torch.cuda.device_count()
+    if count is not None and count > there:
+        raise ConfigError(
+            f"--devices {asked}: there are {there} CUDA devices",
+            hint=f"Use --devices {there} or fewer",
+        )
+    return [torch.device("cuda", number) for number in range(count or there)]
+
+
+def copied_to(module: _M, device: torch.device) -> _M:
+    """A copy of a module with weights of its own on `device`; what was tied stays tied."""
+    # Handed to deepcopy as copied already: no second set of weights on the device they are on.
+    copied: dict[int, Tensor] = {
+        id(parameter): nn.Parameter(
+            parameter.detach().to(device, copy=True), requires_grad=parameter.requires_grad
+        )
+        for parameter in module.parameters()
+    }
+    copied |= {id(buffer): buffer.to(device, copy=True) for buffer in module.buffers()}
+    return copy.deepcopy(module, copied)
+
+
+def sent_to(x: Tensor, device: torch.device) -> Tensor:
+    """`x` of the CPU on `device`, without waiting for the copy to a GPU."""
+    if device.type != "cuda":
+        return x.to(device)
+    return x.pin_memory().to(device, non_blocking=True)
 
 
 def has_fast_bfloat16(device: torch.device) -> bool:

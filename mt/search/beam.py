@@ -157,12 +157,7 @@ def _retire_and_prune(
     ended = (token == symbols.end) & (top > -math.inf)
     # (B, K, T + 1) -> the prefixes of the candidates (B, K', T + 1)
     prefix = beam.tokens.gather(1, origin[:, :, None].expand(-1, -1, beam.tokens.size(2)))
-    for b, k in ended.nonzero().tolist():
-        sentence = beam.sentences[b]
-        start = prefix.size(2) - sentence.length
-        tokens = tuple(prefix[b, k, start:].tolist())
-        is_at_limit = len(tokens) >= sentence.limit
-        sentence.finished.add(tokens, float(top[b, k]), hit_limit=is_at_limit)
+    _retire(prefix, top, ended, beam.sentences)
     for sentence in beam.sentences:
         sentence.length += 1
     first_row = torch.arange(size, device=top.device)[:, None] * width
@@ -174,6 +169,25 @@ def _retire_and_prune(
     return new, first_row + origin
 
 
+def _retire(prefix: Tensor, top: Tensor, ended: Tensor, sentences: Sequence[Sentence]) -> None:
+    """Hand the hypotheses that ended to their sentences: prefix (B, K, T), top and ended (B, K).
+
+    All of them come from the device together: each transfer waits for all that it has to do.
+    """
+    places = [
+        (b, k) for b, row in enumerate(ended.tolist()) for k, is_over in enumerate(row) if is_over
+    ]
+    if not places:
+        return
+    rows, columns = torch.tensor(places, device=top.device).unbind(1)
+    found = zip(places, prefix[rows, columns].tolist(), top[rows, columns].tolist(), strict=True)
+    for (b, _), fed, log_probability in found:
+        sentence = sentences[b]
+        tokens = tuple(fed[len(fed) - sentence.length :])
+        is_at_limit = len(tokens) >= sentence.limit
+        sentence.finished.add(tokens, log_probability, hit_limit=is_at_limit)
+
+
 def _note_close_calls(top: Tensor, left: Tensor, sentences: Sequence[Sentence]) -> None:
     """Note where the last candidate that is kept hardly beats the first that is not.
 
@@ -182,8 +196,8 @@ def _note_close_calls(top: Tensor, left: Tensor, sentences: Sequence[Sentence]) 
     edges = torch.stack((left - 1, left), dim=1).clamp(min=0, max=top.size(1) - 1)
     kept, dropped = top.gather(1, edges).unbind(1)
     is_close = (kept - dropped < CLOSE) & (dropped > -math.inf) & (left < top.size(1))
-    for b in is_close.nonzero().flatten().tolist():
-        sentences[b].finished.had_close_call |= not sentences[b].is_done
+    for sentence, is_so in zip(sentences, is_close.tolist(), strict=True):
+        sentence.finished.had_close_call |= is_so and not sentence.is_done
 
 
 def _stop(beam: Beam[S]) -> list[tuple[int, SearchResult]]:
@@ -211,9 +225,10 @@ def _without_done(beam: Beam[S], rows: Tensor) -> Beam[S]:
     if not num_done or (num_done * _DEAD < len(sentences) and not is_late):
         return dataclasses.replace(beam, state=beam.state.select(rows))
     length = max((sentences[b].length for b in kept), default=0)
+    staying = torch.tensor(kept, dtype=torch.long, device=rows.device)
     return Beam(
         sentences=[sentences[b] for b in kept],
-        log_probability=beam.log_probability[kept],
-        tokens=beam.tokens[kept][:, :, beam.tokens.size(2) - length - 1 :],
-        state=beam.state.select(rows[kept]) if kept else beam.state,
+        log_probability=beam.log_probability[staying],
+        tokens=beam.tokens[staying][:, :, beam.tokens.size(2) - length - 1 :],
+        state=beam.state.select(rows[staying]) if kept else beam.state,
     )

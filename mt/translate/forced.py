@@ -9,6 +9,7 @@ V vocabulary.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from torch.nn import functional
 
 from mt.model.device import fitting_in_memory
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.search.ensemble import log_mean
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import START
 
@@ -71,6 +73,37 @@ def force(
         forced = _force_batch(model, [pairs[i] for i in batch], dtype, attention_of)
         found.update(zip(batch, forced, strict=True))
     return [found[i] for i in range(len(pairs))]
+
+
+def force_together(
+    models: Sequence[EncoderDecoder],
+    pairs: Sequence[TokenPair],
+    *,
+    batch_size: int = 64,
+    dtype: torch.dtype = torch.float32,
+    attention_of: Collection[int] = (),
+) -> list[Forced]:
+    """`force` by one model, or by several as the ensemble that `mt.search.ensemble` searches with.
+
+    A token has log((1 / M) sum_m p_m(token | source, tokens before it)); attention is that of the
+    first model.
+    """
+    first, *others = models
+    forced = force(first, pairs, batch_size=batch_size, dtype=dtype, attention_of=attention_of)
+    if not others:
+        return forced
+    of_others = [force(each, pairs, batch_size=batch_size, dtype=dtype) for each in others]
+    return [
+        dataclasses.replace(
+            of_all[0],
+            log_probabilities=tuple(
+                log_mean(
+                    [torch.tensor(each.log_probabilities, dtype=torch.float64) for each in of_all]
+                ).tolist()
+            ),
+        )
+        for of_all in zip(forced, *of_others, strict=True)
+    ]
 
 
 def _batches(pairs: Sequence[TokenPair], batch_size: int) -> Iterator[list[int]]:

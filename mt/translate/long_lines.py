@@ -15,14 +15,22 @@ from mt.translate.translation import TranslatedText
 _T = TypeVar("_T")
 
 
+def trained_length(config: Config) -> int:
+    """Source tokens, the end symbol not counted, to which training went.
+
+    That is `Config.longest_source`, or the length at which training dropped pairs where the model
+    folder does not say.
+    """
+    return config.longest_source or config.corpus.max_length
+
+
 def longest_good(config: Config, longest: int | None) -> int:
     """Most source tokens, the end symbol not counted, of a segment that a model is good for.
 
-    That is the length to which training went (`Config.longest_source`), or at which it dropped
-    pairs where the model folder does not say. A table of learned positions with `longest` rows
-    (None: no table) holds the end symbol too.
+    That is the `trained_length`. A table of learned positions with `longest` rows (None: no table)
+    holds the end symbol too.
     """
-    trained = config.longest_source or config.corpus.max_length
+    trained = trained_length(config)
     return trained if longest is None else max(1, min(trained, longest - 1))
 
 

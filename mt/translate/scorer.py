@@ -19,8 +19,9 @@ from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.words import word_of_each_token
 from mt.translate.alignment import AttentionView, Link, best_view, word_alignment
-from mt.translate.forced import TokenPair, force
-from mt.translate.model_folder import load_onto, read_dev_pairs
+from mt.translate.forced import TokenPair, force, force_together
+from mt.translate.members import Members, load_members
+from mt.translate.model_folder import LoadedModel, read_dev_pairs
 
 _WINDOW = 16  # batches that are sorted by length together
 _EXAMPLES = 300  # validation pairs by which the view of attention is chosen
@@ -60,7 +61,7 @@ class ScoredPair:
 
 
 class Scorer:
-    """Scores translations as search would: by the same model, tokens and length penalty."""
+    """Scores translations as search would: by the same models, tokens and length penalty."""
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Scorer:
         tokenizers: TokenizerPair,
         config: Config,
         *,
+        others: Sequence[LoadedModel] = (),
         examples: Sequence[TextPair] = (),
         batch_size: int = 64,
         dtype: torch.dtype = torch.float32,
@@ -75,8 +77,10 @@ class Scorer:
     ) -> None:
         """Use `model` where it is; `batch_size` counts pairs.
 
-        `examples` are pairs by which the view of attention is chosen that aligns best. Raises
-        ValueError for a batch size below 1.
+        With `others`, of the same tokenizers, it is an ensemble; alignments are those of `model`
+        alone. `examples` are pairs by which the view of attention is chosen that aligns best.
+
+        Raises ValueError for a batch size below 1 and for other tokenizers.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
@@ -84,6 +88,8 @@ class Scorer:
         self.model = model
         self.tokenizers = tokenizers
         self.examples = examples
+        first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
+        self._members = Members(first, others)
         self._batch_size = batch_size
         self._dtype = dtype
         self._listener = listener
@@ -94,22 +100,26 @@ class Scorer:
     def load(
         cls,
         folder: str | Path,
-        *,
+        *others: str | Path,
         search: SearchConfig | None = None,
         device: str = "auto",
         precision: Precision = "auto",
         batch_size: int = 64,
         listener: Listener = ignore,
     ) -> Scorer:
-        """Read a model folder; the length penalty is that of `search`, or the one stored in it.
+        """Read a model folder, or several as an ensemble.
 
-        Raises ModelFolderError for a bad folder, ConfigError for a device that is not there.
+        The length penalty is that of `search`, or the one stored in the first folder. Raises
+        ModelFolderError for a bad folder and for folders that differ in tokenizers or languages,
+        ConfigError for a device that is not there.
         """
-        loaded = load_onto(Path(folder), device=device, search=search)
+        folders = [Path(folder), *map(Path, others)]
+        first, *rest = load_members(folders, device=device, search=search)
         return cls(
-            loaded.model,
-            loaded.tokenizers,
-            loaded.config,
+            first.model,
+            first.tokenizers,
+            first.config,
+            others=rest,
             examples=read_dev_pairs(Path(folder)),
             batch_size=batch_size,
             dtype=torch.bfloat16 if precision == "bfloat16" else torch.float32,
@@ -135,8 +145,8 @@ class Scorer:
         Several targets of one source are as many pairs.
         """
         view = self.view if with_alignment else None
-        forced = force(
-            self.model,
+        forced = force_together(
+            self._members.models,
             pairs,
             batch_size=self._batch_size,
             dtype=self._dtype,
@@ -155,7 +165,8 @@ class Scorer:
     def view(self) -> AttentionView:
         """The view of attention that aligns best by the examples, chosen when first needed.
 
-        Without examples it is the last layer as it predicts a token, and a Notice says so.
+        Of an ensemble it is a view of the first model. Without examples it is the last layer as it
+        predicts a token, and a Notice says so.
         """
         if self._view is None:
             self._view = self._choose_view()
@@ -235,15 +246,15 @@ class Scorer:
         )
 
     def _fits(self, pair: TokenPair) -> bool:
-        longest = self.model.longest
+        longest = self._members.longest
         return longest is None or max(map(len, pair)) + 1 <= longest
 
     def _check_fit(self, pair: TokenPair, line: int) -> None:
         if not self._fits(pair):
-            assert self.model.longest is not None
+            assert self._members.longest is not None
             raise DataError(
                 f"line {line}: {max(map(len, pair))} tokens are more than the "
-                f"{self.model.longest - 1} that this model's learned positions reach",
+                f"{self._members.longest - 1} that this model's learned positions reach",
                 hint="Split the line into sentences",
             )
 

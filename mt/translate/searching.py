@@ -1,26 +1,28 @@
 """From many tokenised lines to their search results: groups by length, refilled beams, workers.
 
 Several workers, each a thread with a core of its own, have a share of the groups each. Threads that
-share every small product would wait for each other instead; workers never do.
+share every small product would wait for each other instead; workers never do. Several devices
+likewise: each has a share, its own copy of the weights and a thread that drives it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
 
 from mt.config import SearchConfig
 from mt.events import Listener, Notice
-from mt.model.device import fitting_in_memory, using_threads
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.device import fitting_in_memory, sent_to, using_threads
 from mt.search.hypothesis import SearchResult
 from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands, Symbols
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
+from mt.translate.replicas import Replica
 
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
@@ -48,7 +50,8 @@ class Searcher:
     CPU the result follows from the sentence.
     """
 
-    model: EncoderDecoder
+    replicas: Sequence[Replica]
+    """One a device, all of the same weights."""
     config: SearchConfig
     capacity: int
     """Most sentences searched at a time, by each worker."""
@@ -122,45 +125,61 @@ class Searcher:
         self, sources: Sequence[Source], groups: Sequence[list[int]], *, capacity: int
     ) -> dict[int, SearchResult]:
         """Search groups by as many workers as there is work for."""
-        device = next(self.model.parameters()).device
         threads = torch.get_num_threads()
-        wanted = 1 if device.type != "cpu" else (self.workers or threads)
-        num_workers = min(wanted, len(groups))
+        num_workers = min(self._wanted_workers(threads), len(groups))
+        if num_workers <= 1:
+            return self._work(self.replicas[0], sources, groups, capacity)
+        each = max(threads // num_workers, 1)
+
+        def work_apart(number: int) -> dict[int, SearchResult]:
+            torch.set_num_threads(each)
+            # Every worker has its share from the first: scores do not depend on who is faster.
+            share = groups[number::num_workers]
+            replica = self.replicas[number % len(self.replicas)]
+            return self._work(replica, sources, share, capacity)
+
+        found: dict[int, SearchResult] = {}
+        with using_threads(each), ThreadPoolExecutor(num_workers, "search") as pool:
+            for part in pool.map(work_apart, range(num_workers)):
+                found.update(part)
+        return found
+
+    def _wanted_workers(self, threads: int) -> int:
+        """One a device; a CPU by itself has several."""
+        if len(self.replicas) > 1 or self.replicas[0].device.type != "cpu":
+            return len(self.replicas)
+        return self.workers or threads
+
+    def _work(
+        self,
+        replica: Replica,
+        sources: Sequence[Source],
+        share: Sequence[list[int]],
+        capacity: int,
+    ) -> dict[int, SearchResult]:
+        """Search groups one after the other, on one device."""
+        device = replica.device
 
         def padded(keys: list[int]) -> Group:
             source, mask = pad_with_end([sources[key].tokens for key in keys])
             return Group(
                 keys=keys,
-                source=source.to(device),
-                source_mask=mask.to(device),
+                source=sent_to(source, device),
+                source_mask=sent_to(mask, device),
                 demands=[sources[key].demands for key in keys],
             )
 
-        def work(share: Sequence[list[int]]) -> dict[int, SearchResult]:
-            is_narrow = self.autocast is not None
-            with torch.autocast(device.type, dtype=self.autocast, enabled=is_narrow):
-                results = search_groups(
-                    self.model,
-                    map(padded, share),
-                    symbols=_SYMBOLS,
-                    config=self.config,
-                    capacity=capacity,
-                    max_tokens=capacity * _BATCH_TOKENS,
-                )
-                return dict(results)
-
-        if num_workers <= 1:
-            return work(groups)
-        each = max(threads // num_workers, 1)
-
-        def work_apart(share: Sequence[list[int]]) -> dict[int, SearchResult]:
-            torch.set_num_threads(each)
-            return work(share)
-
-        found: dict[int, SearchResult] = {}
-        # Every worker has its share from the first: scores do not depend on who is faster.
-        shares = [groups[i::num_workers] for i in range(num_workers)]
-        with using_threads(each), ThreadPoolExecutor(num_workers, "search") as pool:
-            for part in pool.map(work_apart, shares):
-                found.update(part)
-        return found
+        is_narrow = self.autocast is not None
+        with (
+            torch.cuda.device(device) if device.type == "cuda" else nullcontext(),
+            torch.autocast(device.type, dtype=self.autocast, enabled=is_narrow),
+        ):
+            results = search_groups(
+                replica.model,
+                map(padded, share),
+                symbols=_SYMBOLS,
+                config=self.config,
+                capacity=capacity,
+                max_tokens=capacity * _BATCH_TOKENS,
+            )
+            return dict(results)

@@ -12,15 +12,16 @@ import torch
 from mt.config import Config, SearchConfig, SearchPrecision
 from mt.errors import DataError
 from mt.events import LineSplit, Listener, Notice, ignore
-from mt.model.device import choose_search_precision
+from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.narrow import narrowed
 from mt.search.consensus import Utility
 from mt.search.hypothesis import Hypothesis
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
-from mt.translate.model_folder import load_onto
+from mt.translate.long_lines import join_hypotheses, split_lines
+from mt.translate.members import Members, load_members
+from mt.translate.model_folder import LoadedModel
+from mt.translate.replicas import replicas_of
 from mt.translate.searching import Searcher, Source
 from mt.translate.translation import (
     BLANK,
@@ -34,7 +35,7 @@ _WINDOW = 32  # batches that are sorted by length together
 
 
 class Translator:
-    """Translates lines by a model; a line longer than the model is good for, in parts.
+    """Translates lines by a model or an ensemble; a line longer than it is good for, in parts.
 
     The translation of a line depends on that line alone: in float32 on the CPU neither the batch
     size nor the other lines change it.
@@ -46,6 +47,8 @@ class Translator:
         tokenizers: TokenizerPair,
         config: Config,
         *,
+        others: Sequence[LoadedModel] = (),
+        copies_on: Sequence[torch.device] = (),
         batch_size: int = 64,
         precision: SearchPrecision = "float32",
         workers: int | None = None,
@@ -55,13 +58,17 @@ class Translator:
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
 
+        With `others`, on the same device, it predicts as an ensemble (`mt.search.ensemble`); their
+        tokenizers must be those of `model`, whose settings hold. Each of the devices `copies_on`
+        translates a share, with copies of the weights that are made now.
+
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
         threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
         the beam are ordered by minimum Bayes risk.
 
-        Raises ValueError for a batch size below 1, ConfigError for a precision that the device
-        does not have.
+        Raises ValueError for a batch size below 1 and for other tokenizers, ConfigError for a
+        precision that the device does not have.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
@@ -71,18 +78,18 @@ class Translator:
         self._batch_size = batch_size
         self._listener = listener
         self._utility = utility
-        self._max_tokens = longest_good(config, model.longest) if split else None
-        search = _within_table(config.search, model.longest)
+        self.others = tuple(others)
+        first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
+        self._members = Members(first, others)
+        self._max_tokens = self._members.longest_good if split else None
+        search = _within_table(config.search, self._members.longest)
         if utility is not None:
             search = dataclasses.replace(search, n_best=search.beam)
         device = next(model.parameters()).device
         chosen = choose_search_precision(precision, device)
         is_on_gpu = device.type != "cpu" and chosen == "bfloat16"
-        searched = model
-        if device.type == "cpu" and (chosen == "bfloat16" or chosen == "int8"):
-            searched = narrowed(model, chosen)
         self._searcher = Searcher(
-            model=searched,
+            replicas=replicas_of(self._members.models, copies_on=copies_on, precision=chosen),
             config=search,
             capacity=batch_size,
             autocast=torch.bfloat16 if is_on_gpu else None,
@@ -95,9 +102,10 @@ class Translator:
     def load(
         cls,
         folder: str | Path,
-        *,
+        *others: str | Path,
         search: SearchConfig | None = None,
         device: str = "auto",
+        devices: int | None = 1,
         precision: SearchPrecision = "auto",
         batch_size: int = 64,
         workers: int | None = None,
@@ -105,15 +113,21 @@ class Translator:
         utility: Utility | None = None,
         listener: Listener = ignore,
     ) -> Translator:
-        """Read a model folder; `search` replaces the settings stored in it.
+        """Read a model folder, or several as an ensemble.
 
-        Raises ModelFolderError for a bad folder, ConfigError for a device that is not there.
+        The settings of the first hold, and `search` replaces those of search. Of CUDA `devices` so
+        many share the work, None for all. Raises ModelFolderError for a bad folder and for folders
+        that differ in tokenizers or languages, ConfigError for a device that is not there.
         """
-        loaded = load_onto(Path(folder), device=device, search=search)
+        _, *copies_on = choose_devices(device, devices)
+        folders = [Path(folder), *map(Path, others)]
+        first, *rest = load_members(folders, device=device, search=search)
         return cls(
-            loaded.model,
-            loaded.tokenizers,
-            loaded.config,
+            first.model,
+            first.tokenizers,
+            first.config,
+            others=rest,
+            copies_on=copies_on,
             batch_size=batch_size,
             precision=precision,
             workers=workers,
@@ -125,7 +139,7 @@ class Translator:
     @property
     def window(self) -> int:
         """Lines that are worth giving at once."""
-        return self._batch_size * _WINDOW
+        return self._batch_size * _WINDOW * len(self._searcher.replicas)
 
     def translate(self, lines: Iterable[str]) -> Iterator[Translation]:
         """Translate lines one for one, in order, holding a window of them in memory."""
@@ -205,7 +219,7 @@ class Translator:
     ) -> list[tuple[TranslatedText, ...]]:
         """The translations of token ids, in order; of none, the blank one."""
         places = [i for i, source in enumerate(sources) if source]
-        self.model.eval()
+        self._members.set_evaluating()
         results = self._searcher.search([Source(tokens=sources[i]) for i in places])
         found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
         for i, result in zip(places, results, strict=True):
@@ -220,14 +234,14 @@ class Translator:
         return by_consensus(hypotheses, decode, utility=self._utility, n_best=n_best)
 
     def _check_length(self, num_tokens: int, line: int) -> None:
-        longest = self.model.longest
+        longest = self._members.longest
         if longest is not None and num_tokens + 1 > longest:
             raise DataError(
                 f"line {line}: {num_tokens} tokens are more than the {longest - 1} that this "
                 "model's learned positions reach",
                 hint="Split the line into sentences",
             )
-        trained = self.config.longest_source or self.config.corpus.max_length
+        trained = self._members.trained_length
         if num_tokens > trained:
             text = (
                 f"line {line}: {num_tokens} tokens, longer than what training went to "

@@ -1,0 +1,103 @@
+"""Models that predict together: what must be equal in them, and what bounds all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mt.config import SearchConfig
+from mt.errors import ModelFolderError
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.text.languages import base_code
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.long_lines import longest_good, trained_length
+from mt.translate.model_folder import LoadedModel, load_onto
+
+
+class Members:
+    """One model, or several that read the same source tokens and predict the same target tokens.
+
+    They may differ in everything else. The first gives the search settings and the languages.
+    """
+
+    def __init__(self, first: LoadedModel, others: Sequence[LoadedModel] = ()) -> None:
+        """Raises ValueError where tokenizers differ."""
+        for other in others:
+            differing = differing_tokenizers(first.tokenizers, other.tokenizers)
+            if differing:
+                raise ValueError(f"models of an ensemble need one tokenizer, but {differing}")
+        self._all = (first, *others)
+
+    @property
+    def models(self) -> tuple[EncoderDecoder, ...]:
+        """The models, in order."""
+        return tuple(each.model for each in self._all)
+
+    @property
+    def longest(self) -> int | None:
+        """The longest sequence that all can take: the smallest table of learned positions."""
+        tables = [each.model.longest for each in self._all]
+        return min((table for table in tables if table is not None), default=None)
+
+    @property
+    def longest_good(self) -> int:
+        """Most source tokens, the end symbol not counted, that all are good for."""
+        return min(longest_good(each.config, each.model.longest) for each in self._all)
+
+    @property
+    def trained_length(self) -> int:
+        """The source length, without the end symbol, to which the training of all went."""
+        return min(trained_length(each.config) for each in self._all)
+
+    def set_evaluating(self) -> None:
+        """Put all in evaluation mode: no dropout."""
+        for each in self._all:
+            each.model.eval()
+
+
+def load_members(
+    folders: Sequence[Path], *, device: str, search: SearchConfig | None
+) -> list[LoadedModel]:
+    """Read model folders that are to predict together, with `search` in place of their settings.
+
+    Raises ModelFolderError, naming both folders, where tokenizers or languages differ, and what
+    `load_onto` raises.
+    """
+    loaded: list[LoadedModel] = []
+    for folder in folders:
+        loaded.append(load_onto(folder, device=device, search=search))
+        first, last = loaded[0], loaded[-1]
+        differing = differing_tokenizers(first.tokenizers, last.tokenizers)
+        differing = differing or _differing_languages(first, last)
+        if differing:
+            raise ModelFolderError(
+                f"{folders[0]} and {folder} cannot translate together: {differing}",
+                hint="Take models of one pair of languages that were trained with one tokenizer, "
+                "by the same corpus and tokenizer settings or by mt train --from",
+            )
+    return loaded
+
+
+def differing_tokenizers(one: TokenizerPair, other: TokenizerPair) -> str:
+    """Which tokenizers are not the same, byte for byte, as a clause; empty where all are."""
+    sides = [
+        name
+        for name, ours, theirs in (
+            ("source", one.source, other.source),
+            ("target", one.target, other.target),
+        )
+        if ours.model != theirs.model
+    ]
+    return f"their {' and '.join(sides)} tokenizers differ" if sides else ""
+
+
+def _differing_languages(one: LoadedModel, other: LoadedModel) -> str:
+    """Where both name their languages and these differ, regions and scripts aside, a clause."""
+    sides = (
+        ("from", one.config.source_language, other.config.source_language),
+        ("into", one.config.target_language, other.config.target_language),
+    )
+    for word, ours, theirs in sides:
+        if ours and theirs and base_code(ours) != base_code(theirs):
+            return f"one translates {word} {ours}, the other {word} {theirs}"
+    return ""
