@@ -16,12 +16,14 @@ from mt.model.device import choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.narrow import narrowed
 from mt.search.consensus import Utility
-from mt.search.hypothesis import Hypothesis
+from mt.search.hypothesis import Hypothesis, SearchResult
+from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
 from mt.translate.model_folder import load_onto
 from mt.translate.searching import Searcher, Source
+from mt.translate.terminology import Terminology, search_for_phrases
 from mt.translate.translation import (
     BLANK,
     TranslatedText,
@@ -51,6 +53,7 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        glossary: Glossary | None = None,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
@@ -58,7 +61,8 @@ class Translator:
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
         threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
-        the beam are ordered by minimum Bayes risk.
+        the beam are ordered by minimum Bayes risk. With a `glossary` its terms and placeholders
+        are brought into translations, and those say which are missing.
 
         Raises ValueError for a batch size below 1, ConfigError for a precision that the device
         does not have.
@@ -90,6 +94,15 @@ class Translator:
             workers=workers,
             listener=listener,
         )
+        self._terminology: Terminology | None = None
+        if glossary is not None:
+            self._terminology = Terminology(
+                glossary,
+                tokenizers.target,
+                search,
+                all_candidates=utility is not None,
+                listener=listener,
+            )
 
     @classmethod
     def load(
@@ -103,6 +116,7 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        glossary: Glossary | None = None,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder; `search` replaces the settings stored in it.
@@ -119,6 +133,7 @@ class Translator:
             workers=workers,
             split=split,
             utility=utility,
+            glossary=glossary,
             listener=listener,
         )
 
@@ -148,13 +163,17 @@ class Translator:
         if not long:
             for number, source in enumerate(sources, start=first_line):
                 self._check_length(len(source), number)
-            found = self._translate_sources(sources)
+            numbers = range(first_line, first_line + len(lines))
+            found = self._translate_sources(sources, lines, numbers)
         else:
             found = self._translate_in_parts(lines, sources, first_line)
-        return [
+        translations = [
             Translation(source=line, hypotheses=of_line)
             for line, of_line in zip(lines, found, strict=True)
         ]
+        if self._terminology is None:
+            return translations
+        return [self._terminology.checked(each) for each in translations]
 
     def _is_long(self, num_tokens: int) -> bool:
         return self._max_tokens is not None and num_tokens > self._max_tokens
@@ -189,7 +208,12 @@ class Translator:
                 )
             for part in of_line:
                 self._check_length(len(part), number)
-        found = split.by_line(self._translate_sources(parts))
+        numbers = [
+            number
+            for number, of_line in enumerate(split.segments, start=first_line)
+            for _ in of_line
+        ]
+        found = split.by_line(self._translate_sources(parts, split.texts, numbers))
         return [
             join_hypotheses(
                 of_line,
@@ -201,16 +225,37 @@ class Translator:
         ]
 
     def _translate_sources(
-        self, sources: Sequence[Sequence[int]]
+        self, sources: Sequence[Sequence[int]], texts: Sequence[str], numbers: Sequence[int]
     ) -> list[tuple[TranslatedText, ...]]:
-        """The translations of token ids, in order; of none, the blank one."""
+        """The translations of token ids, in order; of none, the blank one.
+
+        `texts` are what the ids stand for, `numbers` the lines where that stands.
+        """
         places = [i for i, source in enumerate(sources) if source]
         self.model.eval()
-        results = self._searcher.search([Source(tokens=sources[i]) for i in places])
+        results = self._search(
+            [Source(tokens=sources[i]) for i in places],
+            [texts[i] for i in places],
+            [numbers[i] for i in places],
+        )
         found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
         for i, result in zip(places, results, strict=True):
             found[i] = self._to_texts(result.hypotheses)
         return found
+
+    def _search(
+        self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
+    ) -> list[SearchResult]:
+        if self._terminology is None:
+            return self._searcher.search(sources)
+        config = search_for_phrases(self._searcher.config)
+        return self._terminology.search(
+            sources,
+            texts,
+            numbers,
+            usual=self._searcher.search,
+            for_phrases=dataclasses.replace(self._searcher, config=config).search,
+        )
 
     def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
         decode = self.tokenizers.target.decode
