@@ -4,7 +4,9 @@ After Post and Vilar (2018), "Fast Lexically Constrained Decoding with Dynamic B
 Neural Machine Translation". The candidates of a sentence are the best continuations as ever, the
 best one of each row, and those tokens by which a row comes on with a phrase. Sorted into banks by
 how far they are with their phrases, they share the places of the beam: the banks take turns, the
-furthest first, each with its best candidate left. A hypothesis ends only with all phrases. At the
+furthest first, each with its best candidate left. What begins a phrase for the phrase's sake alone
+has to go through with it: else rare phrases would be begun and left, again and again. A hypothesis
+ends only with all phrases. At the
 length bound those without stay in the search if no hypothesis has them all.
 
 Sentences without phrases are not touched.
@@ -46,7 +48,9 @@ def forbid_early_ends(scores: Tensor, sentences: Sequence[Sentence], symbols: Sy
         elif without:
             # At the bound, hypotheses without all phrases are better than none.
             live = scores[b, :, symbols.end] > -math.inf
-            have_all = [k for k, is_live in enumerate(live.tolist()) if is_live and k not in without]
+            have_all = [
+                k for k, is_live in enumerate(live.tolist()) if is_live and k not in without
+            ]
             places += [(b, k) for k in without] if have_all else []
     if places:
         rows, columns = torch.tensor(places, device=scores.device).unbind(1)
@@ -90,9 +94,10 @@ def allocate(
             candidates[k * vocabulary + tokens[0]] = values[0]
             if len(values) > 1 and values[0] - values[1] < CLOSE and values[1] > -math.inf:
                 sentences[b].finished.had_close_call = True
+        forced = set(places) - candidates.keys()
         for place in places:
             candidates[place] = next(found)
-        chosen = _take_turns(sentences[b], candidates, left[b], vocabulary, symbols)
+        chosen = _take_turns(sentences[b], candidates, forced, left[b], vocabulary)
         missing = top.size(1) - len(chosen)
         new_top.append([*(candidates[place] for place in chosen), *[-math.inf] * missing])
         new_index.append([*chosen, *[0] * missing])
@@ -115,22 +120,26 @@ def _ways_on(sentence: Sentence, width: int, vocabulary: int, symbols: Symbols) 
 def _take_turns(
     sentence: Sentence,
     candidates: dict[int, float],
+    forced: set[int],
     left: int,
     vocabulary: int,
-    symbols: Symbols,
 ) -> list[int]:
-    """Choose `left` of the candidates, by their places in (K * V): best first."""
+    """Choose `left` of the candidates, by their places in (K * V): best first.
+
+    Those in `forced` are candidates for their phrases alone.
+    """
     phrases = sentence.demands.phrases
     ranked = sorted(candidates, key=lambda place: (-candidates[place], place))
     ranked = [place for place in ranked if candidates[place] > -math.inf]
     progress = {
-        place: sentence.progress[place // vocabulary].after(phrases, place % vocabulary)
+        place: sentence.progress[place // vocabulary].after(
+            phrases, place % vocabulary, is_forced=place in forced
+        )
         for place in ranked
     }
-    # What has a phrase too often goes, unless nothing else is left.
-    ends = {place for place in ranked if place % vocabulary == symbols.end}
-    good = [place for place in ranked if place in ends or not progress[place].is_lost(phrases)]
-    banks: defaultdict[int, list[int]] = defaultdict(list)
+    # What is lost goes, unless nothing else is left.
+    good = [place for place in ranked if not progress[place].is_lost]
+    banks: defaultdict[float, list[int]] = defaultdict(list)
     for place in good or ranked:
         banks[progress[place].bank(phrases)].append(place)
     order = [banks[bank] for bank in sorted(banks, reverse=True)]

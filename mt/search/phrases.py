@@ -2,8 +2,8 @@
 
 A phrase is a sequence of token ids, or one of several. It counts where it stands as whole words,
 which is known with the token that follows: "Haus" is not met by "Hausmeister". What is begun and
-then left goes on with the longest end of it that may begin the phrase again, as in the string search
-of Knuth, Morris and Pratt (1977); phrases are short, so that this is found by trying.
+then left goes on with the longest end of it that may begin the phrase again, as in the string
+search of Knuth, Morris and Pratt (1977); phrases are short, so that this is found by trying.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ class WordEdges:
     """By token id: 1 where its first character may go on with the word of the token before it."""
     ends_inside: bytes
     """By token id: 1 where the word of its last character may go on in the token after it."""
+    begins_apart: bytes
+    """By token id: 1 where a space comes first."""
 
     def part(self, before: int, after: int) -> bool:
         """Whether no word goes on from one token to the next."""
@@ -48,6 +50,8 @@ class Phrase:
     """How often it must stand there, side by side."""
     is_exact: bool = False
     """Whether it may not stand there more often."""
+    is_word: bool = False
+    """Whether its own first and last characters, whatever they are, count as letters."""
 
     def __post_init__(self) -> None:
         if not self.alternatives or not all(self.alternatives):
@@ -65,15 +69,17 @@ class Phrase:
         begun, times = reached
         if times >= self.times and not self.is_exact:
             return reached
-        if begun and self._is_whole(begun) and self.edges.part(previous, token):
+        if not begun and token not in self._next[()]:
+            return reached
+        if begun and self._is_whole(begun) and self._may_follow(previous, token):
             return self.after(Reached((), times + 1), previous, token)
         written = (*begun, token)
         for start in range(len(written)):
             if written[start:] in self._beginnings and (
-                self.edges.part(written[start - 1], written[start])
+                self._may_begin(written[start - 1], written[start])
                 if start
                 # What was begun did so where a word may; else this token is the first.
-                else begun or self.edges.part(previous, token)
+                else begun or self._may_begin(previous, token)
             ):
                 return Reached(written[start:], times)
         return Reached((), times)
@@ -86,7 +92,7 @@ class Phrase:
         if times >= self.times:
             return frozenset()
         tokens = self._next.get(begun, frozenset())
-        return tokens if begun else frozenset(t for t in tokens if self.edges.part(previous, t))
+        return tokens if begun else frozenset(t for t in tokens if self._may_begin(previous, t))
 
     def times_at_end(self, reached: Reached) -> int:
         """How often it stands in a hypothesis that ends here."""
@@ -97,6 +103,13 @@ class Phrase:
         times = self.times_at_end(reached)
         return times == self.times if self.is_exact else times >= self.times
 
+    def share(self, reached: Reached) -> float:
+        """How often it stands there, at most as often as asked, and what share of the next time."""
+        times = self.times_at_end(reached)
+        if times >= self.times:
+            return self.times
+        return times + self._shares.get(reached.begun, 0.0)
+
     def is_exceeded(self, reached: Reached) -> bool:
         """Whether it stands more often than it may, whatever follows."""
         return self.is_exact and reached.times > self.times
@@ -105,15 +118,35 @@ class Phrase:
         """Whether an alternative ends with the last token of what is begun."""
         return any(
             begun[start:] in self.alternatives
-            and (not start or self.edges.part(begun[start - 1], begun[start]))
+            and (not start or self._may_begin(begun[start - 1], begun[start]))
             for start in range(len(begun))
         )
+
+    def _may_begin(self, before: int, first: int) -> bool:
+        """Whether a word may begin with its first token, behind another."""
+        if self.is_word:
+            return not self.edges.ends_inside[before] or bool(self.edges.begins_apart[first])
+        return self.edges.part(before, first)
+
+    def _may_follow(self, last: int, after: int) -> bool:
+        """Whether its word ends with its last token, before another."""
+        if self.is_word:
+            return not self.edges.begins_inside[after]
+        return self.edges.part(last, after)
 
     @cached_property
     def _beginnings(self) -> frozenset[tuple[int, ...]]:
         return frozenset(
             each[:end] for each in self.alternatives for end in range(1, len(each) + 1)
         )
+
+    @cached_property
+    def _shares(self) -> dict[tuple[int, ...], float]:
+        """The share that each beginning has of the alternative that it is nearest to."""
+        found: dict[tuple[int, ...], float] = {}
+        for each in sorted(self.alternatives, key=len, reverse=True):
+            found |= {each[:end]: end / len(each) for end in range(1, len(each))}
+        return found
 
     @cached_property
     def _next(self) -> dict[tuple[int, ...], frozenset[int]]:
@@ -131,28 +164,32 @@ class Progress(NamedTuple):
     last: int
     """Its last token."""
     reached: tuple[Reached, ...]
+    bound: frozenset[int] = frozenset()
+    """Phrases of which it must go through with one: it began them only because they are asked
+    for."""
+    is_lost: bool = False
+    """It has left what it is bound to, or has a phrase more often than it may."""
 
-    def after(self, phrases: Sequence[Phrase], token: int) -> Progress:
-        """With one token more."""
+    def after(self, phrases: Sequence[Phrase], token: int, *, is_forced: bool = False) -> Progress:
+        """With one token more; `is_forced` where it was chosen for a phrase alone."""
         reached = tuple(
             phrase.after(each, self.last, token)
             for phrase, each in zip(phrases, self.reached, strict=True)
         )
-        return Progress(token, reached)
+        bound, is_lost = self.bound, self.is_lost
+        if bound:
+            is_done = any(reached[i].times > self.reached[i].times for i in bound)
+            on = frozenset(i for i in bound if reached[i].begun == (*self.reached[i].begun, token))
+            bound, is_lost = (frozenset() if is_done else on), is_lost or not (is_done or on)
+        if is_forced and not bound:
+            bound = frozenset(i for i, each in enumerate(reached) if each.begun)
+        is_lost = is_lost or any(map(Phrase.is_exceeded, phrases, reached))
+        return Progress(token, reached, bound, is_lost)
 
     def may_end(self, phrases: Sequence[Phrase]) -> bool:
         """Whether it has all that it needs."""
-        return all(map(Phrase.is_met_at_end, phrases, self.reached))
+        return not self.is_lost and all(map(Phrase.is_met_at_end, phrases, self.reached))
 
-    def is_lost(self, phrases: Sequence[Phrase]) -> bool:
-        """Whether it has a phrase more often than it may."""
-        return any(map(Phrase.is_exceeded, phrases, self.reached))
-
-    def bank(self, phrases: Sequence[Phrase]) -> int:
-        """How far it is: two for a phrase that is met, one for one that is begun."""
-        total = 0
-        for phrase, reached in zip(phrases, self.reached, strict=True):
-            times = min(phrase.times_at_end(reached), phrase.times)
-            is_under_way = times < phrase.times and bool(reached.begun)
-            total += 2 * times + is_under_way
-        return total
+    def bank(self, phrases: Sequence[Phrase]) -> float:
+        """How many phrases it has, of one that is begun the share that it has of it."""
+        return sum(map(Phrase.share, phrases, self.reached))

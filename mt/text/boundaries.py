@@ -1,7 +1,7 @@
 """Where words end: between two characters that are not both of one word.
 
-Letters, digits, the marks on them and the underscore make words. In scripts without spaces (Han, Thai, …)
-a word may end between any two characters.
+Letters, digits, the marks on them and the underscore make words. In scripts without spaces (Han,
+Thai, …) a word may end between any two characters.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mt.text.boundaries import is_of_word
 from mt.text.normalise import normalise
 from mt.text.placeholders import find_placeholders
-from mt.text.terms import Term, TermFinder, count_term, read_terms
+from mt.text.terms import TermFinder, count_term, merged, read_terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,16 +29,25 @@ class Asked:
     times: int = 1
     """How often: of a term once at least, of a placeholder exactly as often as in the line."""
     is_placeholder: bool = False
+    is_joined: bool = False
+    """Whether the placeholder is written together with a word."""
 
 
 class Glossary:
     """Terms with their translations, and patterns of what is not translated at all."""
 
     def __init__(
-        self, terms: Iterable[Term] = (), *, placeholders: Sequence[re.Pattern[str]] = ()
+        self,
+        terms: Iterable[tuple[str, str]] = (),
+        *,
+        placeholders: Sequence[re.Pattern[str]] = (),
     ) -> None:
-        """Use these terms (of equal sources the targets of all) and patterns, in this order."""
-        self._finder = TermFinder(terms)
+        """Use terms, as sources and targets, and patterns of placeholders.
+
+        A source that comes several times may be translated by any of its targets; one that is its
+        own target stays as it is. Raises ValueError for a term without text.
+        """
+        self._finder = TermFinder(merged(terms))
         self._placeholders = tuple(placeholders)
 
     @classmethod
@@ -49,20 +59,28 @@ class Glossary:
         return cls(read_terms(Path(path)), placeholders=placeholders)
 
     def asked(self, line: str) -> tuple[Asked, ...]:
-        """What a line asks for, in its order, each once; inside a placeholder there are no terms."""
+        """What a line asks for, in its order, each once; inside placeholders there are no terms."""
         text = normalise(line)
         asked: dict[tuple[str, ...], Asked] = {}
         counts: Counter[str] = Counter()
+        joined: set[str] = set()
         start = 0
         for first, last in [*find_placeholders(text, self._placeholders), (len(text), len(text))]:
             for found in self._finder.find(text, start, first):
                 source, targets = text[found.start : found.end], found.term.targets
-                asked.setdefault((found.term.source, *targets), Asked(source=source, targets=targets))
+                asked.setdefault(
+                    (found.term.source, *targets), Asked(source=source, targets=targets)
+                )
             if last > first:
                 each = text[first:last]
                 counts[each] += 1
+                joined |= {each} if _is_joined(text, first, last) else set()
                 asked[(each,)] = Asked(
-                    source=each, targets=(each,), times=counts[each], is_placeholder=True
+                    source=each,
+                    targets=(each,),
+                    times=counts[each],
+                    is_placeholder=True,
+                    is_joined=each in joined,
                 )
             start = last
         return tuple(asked.values())
@@ -82,3 +100,8 @@ class Glossary:
                 else not any(count_term(text, target) for target in each.targets)
             )
         )
+
+
+def _is_joined(text: str, start: int, end: int) -> bool:
+    """Whether a letter or digit stands right before or behind `text[start:end]`."""
+    return any(map(is_of_word, (*text[max(start - 1, 0) : start], *text[end : end + 1])))

@@ -1,8 +1,8 @@
 """Terms with their translations: reading them from a file, and finding them in a text.
 
 A term is found as a whole word, or as whole words. A small letter of the term may be a capital in
-the text (the beginning of a sentence, a heading), a capital must be one: the term `polish` is found in
-"Polish", the term `IT` not in "it". Nothing else is folded, and no inflected form is guessed.
+the text (the beginning of a sentence, a heading), a capital must be one: the term `polish` is found
+in "Polish", the term `IT` not in "it". Nothing else is folded, and no inflected form is guessed.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ class Found:
     end: int
 
 
-def read_terms(path: Path) -> tuple[Term, ...]:
+def read_terms(path: Path) -> list[tuple[str, str]]:
     """Read a glossary: UTF-8, a line for each term, `source TAB target`.
 
-    A line without a tab is a term that is not translated. A source that has several lines may be
-    translated by any of their targets. Blank lines are left out, and so are comments: lines that are
-    `#` or begin with `# `.
+    Gives sources and targets, normalised. A line without a tab is a term that is not translated:
+    its own target. Blank lines are left out, and so are comments: lines that
+    are `#` or begin with `# `.
 
-    Raises DataError, naming file and line, for a line of another form, for bytes that are not UTF-8,
-    and for a file that holds no term.
+    Raises DataError, naming file and line, for a line of another form, for bytes that are not
+    UTF-8, and for a file that holds no term.
     """
     try:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
-    targets: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    terms: list[tuple[str, str]] = []
     for number, line in enumerate(split_lines([content]), start=1):
         try:
             text = line.decode("utf-8")
@@ -62,11 +62,10 @@ def read_terms(path: Path) -> tuple[Term, ...]:
             ) from None
         if is_blank(text) or text == "#" or text.startswith("# "):
             continue
-        source, target = _fields(text, where=f"{path}:{number}")
-        targets[source][target] = None
-    if not targets:
+        terms.append(_fields(text, where=f"{path}:{number}"))
+    if not terms:
         raise DataError(f"{path} holds no term", hint=_FORM)
-    return tuple(Term(source=source, targets=tuple(each)) for source, each in targets.items())
+    return terms
 
 
 def _fields(line: str, *, where: str) -> tuple[str, str]:
@@ -80,8 +79,22 @@ def _fields(line: str, *, where: str) -> tuple[str, str]:
     return texts[0], texts[-1]
 
 
+def merged(pairs: Iterable[tuple[str, str]]) -> list[Term]:
+    """Terms from sources and targets, normalised; of equal sources the targets of all.
+
+    Raises ValueError for a source or a target without text.
+    """
+    targets: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for pair in pairs:
+        if any(map(is_blank, pair)):
+            raise ValueError(f"a term without text: {pair}")
+        source, target = map(normalise, pair)
+        targets[source][target] = None
+    return [Term(source=source, targets=tuple(each)) for source, each in targets.items()]
+
+
 class TermFinder:
-    """Finds terms in texts, of overlapping ones the first, of those that begin together the longest."""
+    """Finds terms in texts: of overlapping ones the first, and at one place the longest."""
 
     def __init__(self, terms: Iterable[Term]) -> None:
         by_form: defaultdict[str, list[Term]] = defaultdict(list)
@@ -134,8 +147,7 @@ def count_term(text: str, term: str) -> int:
 def agrees(text: str, term: str) -> bool:
     """Whether they are the same but for small letters of the term that are capitals in the text."""
     return len(text) == len(term) and all(
-        here == wanted or here == _capital(wanted)
-        for here, wanted in zip(text, term, strict=True)
+        here == wanted or here == _capital(wanted) for here, wanted in zip(text, term, strict=True)
     )
 
 

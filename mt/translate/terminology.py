@@ -9,10 +9,9 @@ by the text alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
-from mt.config import SearchConfig
 from mt.events import Listener, Notice
 from mt.search.beam import length_limit
 from mt.search.hypothesis import SearchResult
@@ -21,17 +20,13 @@ from mt.text.boundaries import is_of_word
 from mt.text.glossary import Asked, Glossary
 from mt.text.terms import capitalised
 from mt.text.tokenizer import UNKNOWN, Tokenizer
-from mt.translate.searching import Source
+from mt.translate.searching import Searcher, Source
 from mt.translate.translation import Translation
 
-_LEAST_BEAM = 10  # places of a search for phrases
+_LEAST_BEAM = 10  # places of a search for phrases; and at least twice the usual ones
 # What may stand before a word without a space, in one script or another.
+_SPACE = "\u2581".encode()
 _OPENERS = ("(", '"', "“", "„", "«", "「", "（", "，", "。", "-", "/", "'")
-
-
-def search_for_phrases(config: SearchConfig) -> SearchConfig:
-    """The settings of the search for phrases, from those of the usual one."""
-    return dataclasses.replace(config, beam=max(config.beam, _LEAST_BEAM))
 
 
 class Terminology:
@@ -41,37 +36,35 @@ class Terminology:
         self,
         glossary: Glossary,
         tokenizer: Tokenizer,
-        config: SearchConfig,
+        searcher: Searcher,
         *,
         all_candidates: bool,
         listener: Listener,
     ) -> None:
-        """For translations written by `tokenizer`, searched with `config`.
+        """For translations written by `tokenizer` and found by `searcher`.
 
         With `all_candidates` every hypothesis of a line must honour its terms, because any of them
         may be chosen; else the best alone decides whether it is searched again.
         """
         self._glossary = glossary
         self._tokenizer = tokenizer
-        self._config = config
+        self._usual = searcher
+        config = dataclasses.replace(
+            searcher.config, beam=max(2 * searcher.config.beam, _LEAST_BEAM)
+        )
+        self._for_phrases = dataclasses.replace(searcher, config=config)
         self._all_candidates = all_candidates
         self._listener = listener
         self._alternatives: dict[Asked, tuple[tuple[int, ...], ...]] = {}
 
     def search(
-        self,
-        sources: Sequence[Source],
-        texts: Sequence[str],
-        numbers: Sequence[int],
-        *,
-        usual: Callable[[Sequence[Source]], list[SearchResult]],
-        for_phrases: Callable[[Sequence[Source]], list[SearchResult]],
+        self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
     ) -> list[SearchResult]:
         """Search `sources`, of which `texts` are the lines and `numbers` their numbers.
 
         Of both searches, the one with fewer terms missing counts; the usual one if they are even.
         """
-        results = usual(sources)
+        results = self._usual.search(sources)
         asked = [self._glossary.asked(text) for text in texts]
         again = {
             i: demands
@@ -80,7 +73,7 @@ class Terminology:
             and (demands := self._demanding(sources[i], asked[i], numbers[i])) is not None
         }
         if again:
-            for i, found in zip(again, for_phrases(list(again.values())), strict=True):
+            for i, found in zip(again, self._for_phrases.search(list(again.values())), strict=True):
                 if self._num_missed(asked[i], found) < self._num_missed(asked[i], results[i]):
                     results[i] = found
         return results
@@ -88,8 +81,6 @@ class Terminology:
     def checked(self, translation: Translation) -> Translation:
         """With what the line asks for, and what of it each hypothesis lacks."""
         terms = self._glossary.asked(translation.source)
-        if not terms:
-            return translation
         hypotheses = tuple(
             dataclasses.replace(each, terms_missed=self._glossary.missed(terms, each.text))
             for each in translation.hypotheses
@@ -115,13 +106,14 @@ class Terminology:
                     edges=self._edges,
                     times=each.times,
                     is_exact=each.is_placeholder,
+                    is_word=each.is_placeholder and not each.is_joined,
                 )
                 phrases.append(phrase)
             else:
                 wanted = " or ".join(f'"{target}"' for target in each.targets)
                 self._warn(f"line {number}: the tokenizer of this model cannot write {wanted}")
         needed = sum(phrase.length for phrase in phrases)
-        limit = length_limit(self._config, len(source))
+        limit = length_limit(self._usual.config, len(source))
         if needed > limit:
             self._warn(
                 f"line {number}: its terms take {needed} tokens, more than the {limit} that its "
@@ -152,12 +144,10 @@ class Terminology:
         found = [tuple(encode(form))]
         for opener in _OPENERS:
             ids = encode(opener + form)
-            behind = _behind(self._tokenizer.spell(ids), f"\u2581{opener}".encode())
+            behind = _behind(self._tokenizer.spell(ids), _SPACE + opener.encode())
             if behind is not None:
                 found.append(tuple(ids[behind:]))
-        return [
-            ids for ids in found if min(ids) > UNKNOWN and self._tokenizer.decode(ids) == form
-        ]
+        return [ids for ids in found if min(ids) > UNKNOWN and self._tokenizer.decode(ids) == form]
 
     @cached_property
     def _edges(self) -> WordEdges:
@@ -166,6 +156,7 @@ class Terminology:
         texts = [_whole(spelling) for spelling in spellings]
         return WordEdges(
             begins_inside=bytes(text is None or is_of_word(text[:1] or " ") for text in texts),
+            begins_apart=bytes(spelling.startswith(_SPACE) for spelling in spellings),
             ends_inside=bytes(text is None or is_of_word(text[-1:] or " ") for text in texts),
         )
 

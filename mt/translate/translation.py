@@ -33,8 +33,8 @@ class Translation:
 
     source: str
     hypotheses: tuple[TranslatedText, ...]
-    terms: tuple[Asked, ...] = ()
-    """The terms and placeholders that the line asks for, of a translator with a glossary."""
+    terms: tuple[Asked, ...] | None = None
+    """The terms and placeholders that the line asks for; None of a translator without glossary."""
 
     @property
     def text(self) -> str:

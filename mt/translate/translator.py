@@ -23,7 +23,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
 from mt.translate.model_folder import load_onto
 from mt.translate.searching import Searcher, Source
-from mt.translate.terminology import Terminology, search_for_phrases
+from mt.translate.terminology import Terminology
 from mt.translate.translation import (
     BLANK,
     TranslatedText,
@@ -99,7 +99,7 @@ class Translator:
             self._terminology = Terminology(
                 glossary,
                 tokenizers.target,
-                search,
+                self._searcher,
                 all_candidates=utility is not None,
                 listener=listener,
             )
@@ -248,14 +248,7 @@ class Translator:
     ) -> list[SearchResult]:
         if self._terminology is None:
             return self._searcher.search(sources)
-        config = search_for_phrases(self._searcher.config)
-        return self._terminology.search(
-            sources,
-            texts,
-            numbers,
-            usual=self._searcher.search,
-            for_phrases=dataclasses.replace(self._searcher, config=config).search,
-        )
+        return self._terminology.search(sources, texts, numbers)
 
     def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
         decode = self.tokenizers.target.decode

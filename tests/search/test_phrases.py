@@ -13,18 +13,23 @@ from hypothesis import strategies as st
 from mt.config import LengthPenalty, SearchConfig
 from mt.search.hypothesis import Hypothesis
 from mt.search.penalty import length_penalty
-from mt.search.phrases import Phrase, Reached, WordEdges
+from mt.search.phrases import Phrase, Progress, Reached, WordEdges
 from mt.search.scheduler import Group, beam_search, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands
 from tests.search.table_model import END, START, SYMBOLS, TableModel, random_table, sources
 from tests.search.test_beam import PENALTIES, every_hypothesis
 
 VOCABULARY = 64
-# In these tests even tokens from 10 on go on with the word before them, and all may be gone on with.
-NOWHERE = WordEdges(begins_inside=bytes(VOCABULARY), ends_inside=bytes(VOCABULARY))
+# In these tests even tokens from 10 on go on with the word of the token before them.
+NOWHERE = WordEdges(
+    begins_inside=bytes(VOCABULARY),
+    ends_inside=bytes(VOCABULARY),
+    begins_apart=bytes(VOCABULARY),
+)
 GOES_ON = WordEdges(
-    begins_inside=bytes(10 <= token and token % 2 == 0 for token in range(VOCABULARY)),
+    begins_inside=bytes(token >= 10 and token % 2 == 0 for token in range(VOCABULARY)),
     ends_inside=bytes(token not in (START, END) for token in range(VOCABULARY)),
+    begins_apart=bytes(token == 2 for token in range(VOCABULARY)),
 )
 
 
@@ -37,20 +42,33 @@ def phrase(
     return Phrase(alternatives=alternatives, times=times, is_exact=is_exact, edges=edges)
 
 
+def begins(wanted: Phrase, before: int, first: int) -> bool:
+    edges = wanted.edges
+    if wanted.is_word:
+        return edges.begins_apart[first] == 1 or edges.ends_inside[before] == 0
+    return edges.part(before, first)
+
+
+def ends(wanted: Phrase, last: int, after: int) -> bool:
+    return (
+        wanted.edges.begins_inside[after] == 0 if wanted.is_word else wanted.edges.part(last, after)
+    )
+
+
 def count_of(wanted: Phrase, tokens: Sequence[int]) -> int:
     """How often a phrase stands in tokens, from left to right and side by side, by looking."""
     text = [START, *tokens, END]
     count, place = 0, 1
     while place < len(text) - 1:
-        ends = [
+        found = [
             place + len(each)
             for each in wanted.alternatives
             if tuple(text[place : place + len(each)]) == each
-            and wanted.edges.part(text[place - 1], text[place])
-            and wanted.edges.part(text[place + len(each) - 1], text[place + len(each)])
+            and begins(wanted, text[place - 1], text[place])
+            and ends(wanted, text[place + len(each) - 1], text[place + len(each)])
         ]
-        count += bool(ends)
-        place = min(ends, default=place + 1)
+        count += bool(found)
+        place = min(found, default=place + 1)
     return count
 
 
@@ -145,6 +163,7 @@ PHRASES = st.builds(
     edges=st.sampled_from([NOWHERE, GOES_ON]),
     times=st.integers(1, 2),
     is_exact=st.booleans(),
+    is_word=st.booleans(),
 )
 
 
@@ -166,7 +185,7 @@ def test_walking_over_tokens_counts_what_looking_at_them_counts(
 @given(PHRASES, st.lists(st.integers(2, 4) | st.integers(10, 13), max_size=6))
 @settings(max_examples=200, deadline=None)
 def test_ways_on_lead_to_the_phrase(wanted: Phrase, tokens: list[int]) -> None:
-    """Whatever is written, following one way after another meets it in as many steps as it takes."""
+    """Whatever is written, following one way after another meets it."""
     reached, previous = Reached(), START
     for token in tokens:
         reached = wanted.after(reached, previous, token)
@@ -179,7 +198,9 @@ def test_ways_on_lead_to_the_phrase(wanted: Phrase, tokens: list[int]) -> None:
         steps += 1
         assert steps <= 12
     is_possible = any(
-        wanted.edges.part(each[-1], each[0]) and wanted.edges.part(previous, each[0])
+        ends(wanted, each[-1], each[0])
+        and begins(wanted, each[-1], each[0])
+        and begins(wanted, previous, each[0])
         for each in wanted.alternatives
     )
     if is_possible:
@@ -227,13 +248,23 @@ def test_company_changes_no_result(seed: int, capacity: int) -> None:
         for key in range(count)
     ]
     groups = [
-        Group(keys=part, source=source[part], source_mask=mask[part], demands=[demands[k] for k in part])
+        Group(
+            keys=part,
+            source=source[part],
+            source_mask=mask[part],
+            demands=[demands[k] for k in part],
+        )
         for part in (list(range(i, i + 3)) for i in range(0, count, 3))
     ]
     found = dict(search_groups(model, groups, symbols=SYMBOLS, config=config, capacity=capacity))
     for key in range(count):
         (alone,) = beam_search(
-            model, source[[key]], mask[[key]], symbols=SYMBOLS, config=config, demands=[demands[key]]
+            model,
+            source[[key]],
+            mask[[key]],
+            symbols=SYMBOLS,
+            config=config,
+            demands=[demands[key]],
         )
         assert found[key].hypotheses == alone.hypotheses
         if demands[key] is NO_DEMANDS:
@@ -273,6 +304,37 @@ def test_a_choice_within_a_bank_that_rounding_could_turn_is_a_close_call(
         demands=[Demands(phrases=(phrase((4,)),))],
     )
     assert result.is_close_call == is_close
+
+
+@pytest.mark.parametrize(
+    ("tokens", "is_lost"),
+    [
+        ((4, 3), True),
+        ((4, 5), True),
+        ((4, 5, 6, 3), False),
+        ((4, 7, 3), False),
+        ((4, 4), True),
+    ],
+)
+def test_what_is_begun_for_a_phrase_alone_is_gone_through_with(
+    tokens: tuple[int, ...], is_lost: bool
+) -> None:
+    """By one of the phrases that begin so; what was likely anyway may be left."""
+    phrases = [phrase((4, 5, 6)), phrase((4, 7))]
+    for is_forced in (True, False):
+        progress = Progress(START, (Reached(), Reached()))
+        for place, token in enumerate(tokens):
+            progress = progress.after(phrases, token, is_forced=is_forced and place == 0)
+        if tokens == (4, 5):
+            progress = progress.after(phrases, 3)
+        assert progress.is_lost == (is_lost and is_forced)
+
+
+def test_what_is_begun_for_a_phrase_alone_does_not_end_inside_a_word() -> None:
+    phrases = [phrase((11,), edges=GOES_ON)]
+    for after, is_lost in ((10, True), (3, False), (END, False)):
+        progress = Progress(3, (Reached(),)).after(phrases, 11, is_forced=True)
+        assert progress.after(phrases, after).is_lost == is_lost
 
 
 def test_phrases_without_alternatives_are_misuse() -> None:
