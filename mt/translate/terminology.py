@@ -9,6 +9,7 @@ by the text alone.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -24,8 +25,8 @@ from mt.translate.searching import Searcher, Source
 from mt.translate.translation import Translation
 
 _LEAST_BEAM = 10  # places of a search for phrases; and at least twice the usual ones
-# What may stand before a word without a space, in one script or another.
 _SPACE = "\u2581".encode()
+# What may stand before a word without a space, in one script or another.
 _OPENERS = ("(", '"', "“", "„", "«", "「", "（", "，", "。", "-", "/", "'")
 
 
@@ -55,14 +56,15 @@ class Terminology:
         self._for_phrases = dataclasses.replace(searcher, config=config)
         self._all_candidates = all_candidates
         self._listener = listener
-        self._alternatives: dict[Asked, tuple[tuple[int, ...], ...]] = {}
+        self._of_terms: dict[tuple[str, ...], tuple[tuple[int, ...], ...]] = {}
 
     def search(
         self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
     ) -> list[SearchResult]:
         """Search `sources`, of which `texts` are the lines and `numbers` their numbers.
 
-        Of both searches, the one with fewer terms missing counts; the usual one if they are even.
+        Of both searches, the one with fewer terms missing counts; the usual one if they are even,
+        or if the other came to the length bound without all terms.
         """
         results = self._usual.search(sources)
         asked = [self._glossary.asked(text) for text in texts]
@@ -74,7 +76,9 @@ class Terminology:
         }
         if again:
             for i, found in zip(again, self._for_phrases.search(list(again.values())), strict=True):
-                if self._num_missed(asked[i], found) < self._num_missed(asked[i], results[i]):
+                num_missed = self._num_missed(asked[i], found)
+                is_cut = num_missed > 0 and found.hypotheses[0].hit_limit
+                if not is_cut and num_missed < self._num_missed(asked[i], results[i]):
                     results[i] = found
         return results
 
@@ -88,7 +92,7 @@ class Terminology:
         return dataclasses.replace(translation, terms=terms, hypotheses=hypotheses)
 
     def _num_missed(self, asked: Sequence[Asked], result: SearchResult) -> int:
-        """The terms missing in the hypothesis that has fewest, of those that may be chosen."""
+        """The most terms that are missing in a hypothesis that may be chosen."""
         hypotheses = result.hypotheses if self._all_candidates else result.hypotheses[:1]
         return max(
             len(self._glossary.missed(asked, self._tokenizer.decode(each.tokens))) if asked else 0
@@ -130,24 +134,27 @@ class Terminology:
 
     def _written(self, asked: Asked) -> tuple[tuple[int, ...], ...]:
         """The token sequences that write what is asked for, none if there are none."""
-        if asked not in self._alternatives:
-            forms = dict.fromkeys(asked.targets)
-            if not asked.is_placeholder:
-                forms |= dict.fromkeys(map(capitalised, asked.targets))
-            found = [ids for form in forms for ids in self._spellings(form)]
-            self._alternatives[asked] = tuple(dict.fromkeys(found))
-        return self._alternatives[asked]
+        if asked.is_placeholder:
+            return self._spellings(asked.targets)
+        if asked.targets not in self._of_terms:
+            forms = (*asked.targets, *map(capitalised, asked.targets))
+            self._of_terms[asked.targets] = self._spellings(forms)
+        return self._of_terms[asked.targets]
 
-    def _spellings(self, form: str) -> list[tuple[int, ...]]:
-        """How the tokenizer writes a word behind a space, and behind what opens a word without."""
-        encode = self._tokenizer.encode
-        found = [tuple(encode(form))]
-        for opener in _OPENERS:
-            ids = encode(opener + form)
-            behind = _behind(self._tokenizer.spell(ids), _SPACE + opener.encode())
-            if behind is not None:
-                found.append(tuple(ids[behind:]))
-        return [ids for ids in found if min(ids) > UNKNOWN and self._tokenizer.decode(ids) == form]
+    def _spellings(self, forms: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """How the tokenizer writes words behind a space, and behind what opens a word without."""
+        encode, decode = self._tokenizer.encode, self._tokenizer.decode
+        found: dict[tuple[int, ...], None] = {}
+        for form in forms:
+            spellings = [encode(form)]
+            for opener in _OPENERS:
+                ids = encode(opener + form)
+                behind = _behind(self._tokenizer.spell(ids), _SPACE + opener.encode())
+                spellings += [] if behind is None else [ids[behind:]]
+            found |= {
+                tuple(ids): None for ids in spellings if min(ids) > UNKNOWN and decode(ids) == form
+            }
+        return tuple(found)
 
     @cached_property
     def _edges(self) -> WordEdges:
@@ -162,13 +169,11 @@ class Terminology:
 
 
 def _behind(spellings: Sequence[bytes], start: bytes) -> int | None:
-    """How many tokens spell `start`, or None if none end there."""
-    spelt = b""
-    for place, spelling in enumerate(spellings):
-        if spelt == start and place < len(spellings):
-            return place
-        spelt += spelling
-    return None
+    """How many tokens spell `start`, with more behind them; None where none ends there."""
+    ends = list(itertools.accumulate(map(len, spellings)))
+    if len(start) not in ends[:-1] or not b"".join(spellings).startswith(start):
+        return None
+    return ends.index(len(start)) + 1
 
 
 def _whole(spelling: bytes) -> str | None:

@@ -20,9 +20,8 @@ WANTED = "Zörg-7"
 def glossary(tmp_path: Path) -> Path:
     """Another word than usual for one source word, and the usual one for another."""
     path = tmp_path / "terms.tsv"
-    path.write_text(
-        f"\ufeff# terms\r\n{SOURCE}\t{WANTED}\r\n{OTHER}\t{LEXICON[OTHER]}\r\n", "utf-8"
-    )
+    terms = f"{SOURCE}\t{WANTED}\r\n{OTHER}\t{LEXICON[OTHER]}\r\n"
+    path.write_text(f"\ufeff# terms\r\n{terms}", "utf-8")
     return path
 
 
@@ -40,22 +39,18 @@ def test_terms_are_honoured_counted_and_leave_other_lines_alone(
     plain = translate(model, LINES)
     found = translate(model, LINES, "--glossary", glossary)
     assert len(found.lines) == len(LINES)
-    assert [WANTED in text.split() for text in found.lines] == [True, False, False, True, False]
+    assert [WANTED in text for text in found.lines] == [True, False, False, True, False]
     assert [found.lines[i] for i in (1, 2, 4)] == [plain.lines[i] for i in (1, 2, 4)]
     assert found.err.splitlines()[-1] == "terms: 4 of 4 honoured (100.0 %)"
     assert "terms" not in plain.err
 
 
-@pytest.mark.parametrize(
-    "options", [("--batch-size", "1"), ("--workers", "1"), ("--batch-size", "3")]
-)
-def test_company_changes_no_line_with_terms(
-    options: tuple[str, ...], model: Path, glossary: Path
-) -> None:
+@pytest.mark.parametrize("options", ["--batch-size 1", "--workers 1", "--batch-size 3"])
+def test_company_changes_no_line_with_terms(options: str, model: Path, glossary: Path) -> None:
     """G01: whatever the batch."""
     expected = translate(model, LINES, "--glossary", glossary).lines
-    assert translate(model, LINES, "--glossary", glossary, *options).lines == expected
-    backwards = translate(model, LINES[::-1], "--glossary", glossary, *options).lines
+    assert translate(model, LINES, "--glossary", glossary, *options.split()).lines == expected
+    backwards = translate(model, LINES[::-1], "--glossary", glossary, *options.split()).lines
     assert backwards[::-1] == expected
 
 
@@ -114,7 +109,7 @@ def test_placeholders_come_out_as_they_are(model: Path) -> None:
     assert found.lines[1].count("%s") == 2
     assert found.err.splitlines()[-1] == "terms: 2 of 2 honoured (100.0 %)"
     own = translate(model, ["#12 " + sentence(0)], "--placeholders", r"#\d+")
-    assert "#12" in own.lines[0].split()
+    assert own.lines[0].count("#12") == 1
 
 
 def test_what_is_missed_is_named(model: Path, tmp_path: Path) -> None:
