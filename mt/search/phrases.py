@@ -47,7 +47,7 @@ class Phrase:
     """Any of these will do."""
     edges: WordEdges = field(repr=False)
     times: int = 1
-    """How often it must stand there, side by side."""
+    """How often it must stand there, side by side: the first that ends counts."""
     is_exact: bool = False
     """Whether it may not stand there more often."""
     is_word: bool = False
