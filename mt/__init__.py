@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mt.config import SearchConfig
     from mt.errors import MtError
+    from mt.text.glossary import Glossary
     from mt.translate.translation import TranslatedText, Translation
     from mt.translate.translator import Translator
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Glossary",
     "MtError",
     "SearchConfig",
     "TranslatedText",
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Glossary": "mt.text.glossary",
     "MtError": "mt.errors",
     "SearchConfig": "mt.config",
     "TranslatedText": "mt.translate.translation",

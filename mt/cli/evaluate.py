@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from mt.cli.options import model_option, search_options
+from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.errors import DataError
 
 
@@ -24,6 +25,7 @@ from mt.errors import DataError
 )
 @click.option("--lowercase", is_flag=True, help="Compare without case; the signatures show it.")
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
+@term_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
 @search_options
 def command(**flags: Any) -> None:
@@ -43,6 +45,8 @@ def command(**flags: Any) -> None:
         raise click.UsageError(
             "give either -m MODEL SOURCE REFERENCE... or --hyp FILE REFERENCE..."
         )
+    if hyp is not None and (flags["glossary"] is not None or flags["placeholders"]):
+        raise click.UsageError("--glossary and --placeholders have an effect with -m MODEL alone")
     if len(files) < (1 if model is None else 2):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
     references = files if model is None else files[1:]
@@ -107,6 +111,7 @@ def _translate(
 
     set_threads(flags["threads"])
     listener = TranslationConsole(say)
+    glossary = glossary_of(flags)
     translator = Translator.load(
         model,
         *flags["others"],
@@ -116,8 +121,13 @@ def _translate(
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],
+        glossary=glossary,
         listener=listener,
     )
-    texts = [each.text for each in translator.translate(sources)]
+    translations = list(translator.translate(sources))
     listener.tell_splits()
-    return texts, translator.config.target_language
+    if glossary is not None:
+        terms = TermCounts()
+        terms.add(translations)
+        say(str(terms))
+    return [each.text for each in translations], translator.config.target_language

@@ -59,7 +59,9 @@ def translation_records(
     """One object a line: `source` and `hypotheses`, each with `text`, `score` and more.
 
     `flags` as in `mt.translate.flags`, measured against `usual`; `same_tokens`: whether the text is
-    cut into the tokens again that search found, so that `mt score` gives it the same score. With a
+    cut into the tokens again that search found, so that `mt score` gives it the same score. Of a
+    translator with a glossary the line has its `terms`, and a hypothesis `terms_honoured` and
+    `terms_missed`. With a
     `scorer`, which is to hold the translator's own model, tokens are decoded once more by force:
     then the line has `source_tokens`, and a hypothesis `tokens` and `alignment`. Those of a blank
     line are empty.
@@ -97,5 +99,19 @@ def _translation_record(
         record["flags"] = flags_record(
             translation.source, each.text, hit_limit=each.hit_limit, usual=usual
         )
+        if translation.terms is not None:
+            record["terms_honoured"] = len(translation.terms) - len(each.terms_missed)
+            record["terms_missed"] = [term.source for term in each.terms_missed]
         hypotheses.append(record)
-    return {"source": translation.source, "hypotheses": hypotheses}
+    of_line: dict[str, Any] = {"source": translation.source, "hypotheses": hypotheses}
+    if translation.terms is not None:
+        of_line["terms"] = [
+            {
+                "source": each.source,
+                "targets": list(each.targets),
+                "times": each.times,
+                "placeholder": each.is_placeholder,
+            }
+            for each in translation.terms
+        ]
+    return of_line

@@ -13,6 +13,7 @@ import click
 from mt.cli.options import model_option, search_options
 from mt.cli.search_flags import hypothesis_options, search_config
 from mt.cli.source_lines import source_groups
+from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     type=click.Choice(["chrf", "bleu"]),
     help="Take the hypothesis of the beam that is most like all of them by this score.",
 )
+@term_options
 @click.option("--no-split", is_flag=True, help="Translate lines whole, however long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each line read.")
 @click.option(
@@ -58,6 +60,7 @@ def command(**flags: Any) -> None:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
     set_threads(flags["threads"])
     search = search_config(flags)
+    glossary = glossary_of(flags)
     translator = Translator.load(
         flags["model"],
         *flags["others"],
@@ -69,14 +72,17 @@ def command(**flags: Any) -> None:
         workers=flags["workers"],
         split=not flags["no_split"] and not flags["alignment"],
         utility=_utility(flags, search),
+        glossary=glossary,
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
     num_lines = num_at_limit = 0
+    terms = TermCounts()
     with _output(flags["output"]) as out, counted_lines(console) as count:
         for group in source_groups(flags["files"], max_lines=translator.window, listener=listener):
             translations = translator.translate_window(group, first_line=num_lines + 1)
             num_lines += len(group)
+            terms.add(translations)
             num_at_limit += sum(each.hypotheses[0].hit_limit for each in translations)
             if records is None:
                 text = "".join(_as_lines(each, flags["n_best"] or 1) for each in translations)
@@ -86,6 +92,8 @@ def command(**flags: Any) -> None:
             out.flush()
             count(len(group))
     listener.tell_splits()
+    if glossary is not None:
+        console.print(str(terms))
     if num_at_limit:
         listener(
             Notice(

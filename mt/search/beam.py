@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.config import SearchConfig
+from mt.search.banks import allocate, forbid_early_ends, has_phrases
 from mt.search.best import best_of_rows
 from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
 from mt.search.sentence import Demands, Sentence, Symbols
@@ -144,9 +145,16 @@ def _retire_and_prune(
     """
     size, width, vocabulary = scores.shape
     candidates = min(places + 1, width * vocabulary)
+    with_phrases = has_phrases(beam.sentences)
+    if with_phrases:
+        forbid_early_ends(scores, beam.sentences, symbols)
     top, index = best_of_rows(scores.flatten(1), candidates)
     left = torch.tensor([places - len(each.finished) for each in beam.sentences], device=top.device)
     _note_close_calls(top, left, beam.sentences)
+    if with_phrases:
+        top, index = allocate(
+            scores, top, index, left.tolist(), sentences=beam.sentences, symbols=symbols
+        )
     missing = (0, max(places - candidates, 0))  # of a small vocabulary there are not so many
     top = functional.pad(top[:, :places], missing, value=-math.inf)
     index = functional.pad(index[:, :places], missing)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mt.search.hypothesis import FinishedHypotheses
+from mt.search.phrases import Phrase, Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,9 @@ class Symbols:
 @dataclass(frozen=True, kw_only=True)
 class Demands:
     """What one sentence asks of its translation, beyond what the settings ask of all."""
+
+    phrases: tuple[Phrase, ...] = ()
+    """What every hypothesis must hold."""
 
 
 NO_DEMANDS = Demands()
@@ -40,3 +44,5 @@ class Sentence:
     length: int = 0
     """Tokens of its live hypotheses."""
     is_done: bool = False
+    progress: list[Progress] = field(default_factory=list)
+    """How far the hypothesis in each place is with the phrases, kept by `banks`."""

@@ -119,6 +119,11 @@ def _between(segment: Segment, target_language: str) -> str:
     return " "
 
 
+def is_written_without_spaces(character: str) -> bool:
+    """Whether a character is of a script that puts no spaces between words."""
+    return _SCRIPT_WITHOUT_SPACES.fullmatch(character) is not None
+
+
 class _Splitter:
     """Cuts by one way after another, from sentences to characters, what does not fit."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mt.search.consensus import Candidate, Utility, probabilities, rank_by_consensus
 from mt.search.hypothesis import Hypothesis
+from mt.text.glossary import Asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,8 @@ class TranslatedText:
     """It was ended at the length bound."""
     expected_utility: float | None = None
     """Of a choice by minimum Bayes risk, what decided; None elsewhere."""
+    terms_missed: tuple[Asked, ...] = ()
+    """Those of `Translation.terms` that the text does not honour."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +33,8 @@ class Translation:
 
     source: str
     hypotheses: tuple[TranslatedText, ...]
+    terms: tuple[Asked, ...] | None = None
+    """The terms and placeholders that the line asks for; None of a translator without glossary."""
 
     @property
     def text(self) -> str:

@@ -15,7 +15,8 @@ from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.consensus import Utility
-from mt.search.hypothesis import Hypothesis
+from mt.search.hypothesis import Hypothesis, SearchResult
+from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import join_hypotheses, split_lines
@@ -23,6 +24,7 @@ from mt.translate.members import Members, load_members
 from mt.translate.model_folder import LoadedModel
 from mt.translate.replicas import replicas_of
 from mt.translate.searching import Searcher, Source
+from mt.translate.terminology import Terminology
 from mt.translate.translation import (
     BLANK,
     TranslatedText,
@@ -54,6 +56,7 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        glossary: Glossary | None = None,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
@@ -65,7 +68,8 @@ class Translator:
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
         threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
-        the beam are ordered by minimum Bayes risk.
+        the beam are ordered by minimum Bayes risk. With a `glossary` its terms and placeholders
+        are brought into translations, and those say which are missing.
 
         Raises ValueError for a batch size below 1 and for other tokenizers, ConfigError for a
         precision that the device does not have.
@@ -97,6 +101,15 @@ class Translator:
             workers=workers,
             listener=listener,
         )
+        self._terminology: Terminology | None = None
+        if glossary is not None:
+            self._terminology = Terminology(
+                glossary,
+                tokenizers.target,
+                self._searcher,
+                all_candidates=utility is not None,
+                listener=listener,
+            )
 
     @classmethod
     def load(
@@ -111,6 +124,7 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        glossary: Glossary | None = None,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder, or several as an ensemble.
@@ -133,6 +147,7 @@ class Translator:
             workers=workers,
             split=split,
             utility=utility,
+            glossary=glossary,
             listener=listener,
         )
 
@@ -162,13 +177,17 @@ class Translator:
         if not long:
             for number, source in enumerate(sources, start=first_line):
                 self._check_length(len(source), number)
-            found = self._translate_sources(sources)
+            numbers = range(first_line, first_line + len(lines))
+            found = self._translate_sources(sources, lines, numbers)
         else:
             found = self._translate_in_parts(lines, sources, first_line)
-        return [
+        translations = [
             Translation(source=line, hypotheses=of_line)
             for line, of_line in zip(lines, found, strict=True)
         ]
+        if self._terminology is None:
+            return translations
+        return [self._terminology.checked(each) for each in translations]
 
     def _is_long(self, num_tokens: int) -> bool:
         return self._max_tokens is not None and num_tokens > self._max_tokens
@@ -203,7 +222,12 @@ class Translator:
                 )
             for part in of_line:
                 self._check_length(len(part), number)
-        found = split.by_line(self._translate_sources(parts))
+        numbers = [
+            number
+            for number, of_line in enumerate(split.segments, start=first_line)
+            for _ in of_line
+        ]
+        found = split.by_line(self._translate_sources(parts, split.texts, numbers))
         return [
             join_hypotheses(
                 of_line,
@@ -215,16 +239,30 @@ class Translator:
         ]
 
     def _translate_sources(
-        self, sources: Sequence[Sequence[int]]
+        self, sources: Sequence[Sequence[int]], texts: Sequence[str], numbers: Sequence[int]
     ) -> list[tuple[TranslatedText, ...]]:
-        """The translations of token ids, in order; of none, the blank one."""
+        """The translations of token ids, in order; of none, the blank one.
+
+        `texts` are what the ids stand for, `numbers` the lines where that stands.
+        """
         places = [i for i, source in enumerate(sources) if source]
         self._members.set_evaluating()
-        results = self._searcher.search([Source(tokens=sources[i]) for i in places])
+        results = self._search(
+            [Source(tokens=sources[i]) for i in places],
+            [texts[i] for i in places],
+            [numbers[i] for i in places],
+        )
         found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
         for i, result in zip(places, results, strict=True):
             found[i] = self._to_texts(result.hypotheses)
         return found
+
+    def _search(
+        self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
+    ) -> list[SearchResult]:
+        if self._terminology is None:
+            return self._searcher.search(sources)
+        return self._terminology.search(sources, texts, numbers)
 
     def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
         decode = self.tokenizers.target.decode

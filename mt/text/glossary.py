@@ -1,0 +1,107 @@
+"""What a line asks of its translation: the terms of a glossary, and placeholders as they are.
+
+It says what is asked and whether a text has it; how a search is brought to write it is not its
+concern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mt.text.boundaries import is_of_word
+from mt.text.normalise import normalise
+from mt.text.placeholders import find_placeholders
+from mt.text.terms import TermFinder, count_term, merged, read_terms
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What must stand in the translation of a line because of what stands in the line."""
+
+    source: str
+    """As it stands in the line."""
+    targets: tuple[str, ...]
+    """One of these is asked for; of a placeholder itself."""
+    times: int = 1
+    """How often: of a term once at least, of a placeholder exactly as often as in the line."""
+    is_placeholder: bool = False
+    is_joined: bool = False
+    """Whether the placeholder is written together with a word."""
+
+
+class Glossary:
+    """Terms with their translations, and patterns of what is not translated at all."""
+
+    def __init__(
+        self,
+        terms: Iterable[tuple[str, str]] = (),
+        *,
+        placeholders: Sequence[re.Pattern[str]] = (),
+    ) -> None:
+        """Use terms, as sources and targets, and patterns of placeholders.
+
+        A source that comes several times may be translated by any of its targets; one that is its
+        own target stays as it is. Raises ValueError for a term without text.
+        """
+        self._finder = TermFinder(merged(terms))
+        self._placeholders = tuple(placeholders)
+
+    @classmethod
+    def read(cls, path: str | Path, *, placeholders: Sequence[re.Pattern[str]] = ()) -> Glossary:
+        """Read the terms of a file, as `mt.text.terms.read_terms` says.
+
+        Raises DataError for a file that cannot be read, or is no glossary.
+        """
+        return cls(read_terms(Path(path)), placeholders=placeholders)
+
+    def asked(self, line: str) -> tuple[Asked, ...]:
+        """What a line asks for, in its order, each once; inside placeholders there are no terms."""
+        text = normalise(line)
+        asked: dict[tuple[str, ...], Asked] = {}
+        counts: Counter[str] = Counter()
+        joined: set[str] = set()
+        start = 0
+        for first, last in [*find_placeholders(text, self._placeholders), (len(text), len(text))]:
+            for found in self._finder.find(text, start, first):
+                source, targets = text[found.start : found.end], found.term.targets
+                asked.setdefault(
+                    (found.term.source, *targets), Asked(source=source, targets=targets)
+                )
+            if last > first:
+                each = text[first:last]
+                counts[each] += 1
+                joined |= {each} if _is_joined(text, first, last) else set()
+                asked[(each,)] = Asked(
+                    source=each,
+                    targets=(each,),
+                    times=counts[each],
+                    is_placeholder=True,
+                    is_joined=each in joined,
+                )
+            start = last
+        return tuple(asked.values())
+
+    def missed(self, asked: Sequence[Asked], text: str) -> tuple[Asked, ...]:
+        """Those of `asked` that a translation does not honour, by its text alone."""
+        if not asked:
+            return ()
+        spans = find_placeholders(text, self._placeholders)
+        placeholders = Counter(text[start:end] for start, end in spans)
+        return tuple(
+            each
+            for each in asked
+            if (
+                placeholders[each.source] != each.times
+                if each.is_placeholder
+                else not any(count_term(text, target) for target in each.targets)
+            )
+        )
+
+
+def _is_joined(text: str, start: int, end: int) -> bool:
+    """Whether a letter or digit stands right before or behind `text[start:end]`."""
+    return any(map(is_of_word, (*text[max(start - 1, 0) : start], *text[end : end + 1])))

@@ -1,0 +1,58 @@
+"""Parts of a text that are not language and must come out as they are: placeholders.
+
+What counts as one is said by regular expressions. The usual ones are those of programs and of the
+web; they know nothing of a file format beyond the text itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from mt.errors import ConfigError
+
+_USUAL = (
+    r"(?:https?|ftp)://[^\s<>\"]*[^\s<>\"'.,;:!?)\]}]",  # addresses of the web
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # of mail
+    r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>",  # tags
+    r"\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}",  # {{name}}, {name}, {0}, ${name}
+    # %s, %d, %5.2f, %1$s, %(name)s, %@: the conversions of printf, but not "50 % der"
+    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[zjt])?[@diouxXeEfFgGcrsa](?!\w)",
+    r"__\w+?__",  # __PH1__
+)
+USUAL_PLACEHOLDERS: tuple[re.Pattern[str], ...] = tuple(re.compile(each) for each in _USUAL)
+"""Web and mail addresses, tags, and the placeholders of format strings."""
+
+_NAME_OF_USUAL = "default"
+
+
+def parse_placeholders(expressions: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    """The patterns of regular expressions; `default` stands for the usual ones.
+
+    Raises ConfigError for what is no regular expression, or matches the empty text.
+    """
+    patterns: list[re.Pattern[str]] = []
+    for expression in expressions:
+        if expression == _NAME_OF_USUAL:
+            patterns += USUAL_PLACEHOLDERS
+            continue
+        try:
+            pattern = re.compile(expression)
+        except re.error as error:
+            raise ConfigError(
+                f"placeholders {expression!r} is not a regular expression: {error}"
+            ) from error
+        if pattern.search(""):
+            raise ConfigError(f"placeholders {expression!r} matches the empty text")
+        patterns.append(pattern)
+    return tuple(patterns)
+
+
+def find_placeholders(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:
+    """The spans of placeholders, in order: of overlapping ones the first, then the longest."""
+    spans = [match.span() for pattern in patterns for match in pattern.finditer(text)]
+    last = 0
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= last and end > start:
+            yield start, end
+            last = end
