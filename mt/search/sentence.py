@@ -21,6 +21,9 @@ class Symbols:
 class Demands:
     """What one sentence asks of its translation, beyond what the settings ask of all."""
 
+    prefix: tuple[int, ...] = ()
+    """The first tokens of each hypothesis; no constraint holds for them."""
+
 
 NO_DEMANDS = Demands()
 
@@ -40,3 +43,10 @@ class Sentence:
     length: int = 0
     """Tokens of its live hypotheses."""
     is_done: bool = False
+
+    def demanded_next(self, end: int) -> int | None:
+        """The one token that may follow: of the prefix, or the `end` at the bound; else None."""
+        prefix = self.demands.prefix
+        if self.length < len(prefix):
+            return prefix[self.length]
+        return end if self.length >= self.limit else None
