@@ -236,6 +236,12 @@ class SearchConfig:
     """Tokens that a hypothesis may have beyond the ratio."""
     max_length: int | None = None
     """An absolute bound on the tokens of a hypothesis, on top of the relative one."""
+    min_length_ratio: float = 0.0
+    """A hypothesis has at least this times the source tokens, rounded down, if its bound allows."""
+    no_repeat_ngram: int = 0
+    """No run of so many tokens comes twice in a hypothesis; 0: any may."""
+    max_repeats: int = 0
+    """Most times that a token, or 2 to 16 together, may come directly in a row; 0: any number."""
 
     def __post_init__(self) -> None:
         _require(self.beam >= 1, f"search.beam must be at least 1: {self.beam}")
@@ -249,6 +255,14 @@ class SearchConfig:
             self.max_length is None or self.max_length >= 1,
             f"search.max_length must be at least 1: {self.max_length}",
         )
+        _require(
+            0 <= self.min_length_ratio <= self.max_length_ratio,
+            "search.min_length_ratio must lie between 0 and search.max_length_ratio "
+            f"({self.max_length_ratio}): {self.min_length_ratio}",
+        )
+        for name in ("no_repeat_ngram", "max_repeats"):
+            value = getattr(self, name)
+            _require(value >= 0, f"search.{name} must not be negative: {value}")
         _require(self.alpha >= 0, f"search.alpha must not be negative: {self.alpha}")
 
 

@@ -19,6 +19,21 @@ def hypothesis_options(command: _F) -> _F:
     """What is searched, how many hypotheses are given, and what ranks them."""
     for option in (
         click.option(
+            "--max-repeats",
+            type=click.IntRange(min=0),
+            help="Most times that a run of up to 16 tokens may come in a row; 0: any number.",
+        ),
+        click.option(
+            "--no-repeat-ngram",
+            type=click.IntRange(min=0),
+            help="No run of so many tokens comes twice in a translation; 0: any may.",
+        ),
+        click.option(
+            "--min-length-ratio",
+            type=click.FloatRange(min=0),
+            help="Least tokens of a translation, as a multiple of those of the source.",
+        ),
+        click.option(
             "--max-length", type=click.IntRange(min=1), help="Most tokens of a translation."
         ),
         click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the gnmt penalty."),
@@ -49,6 +64,9 @@ def search_config(flags: dict[str, Any]) -> SearchConfig:
         length_penalty=flags.get("length_penalty"),
         alpha=flags.get("alpha"),
         max_length=flags.get("max_length"),
+        min_length_ratio=flags.get("min_length_ratio"),
+        no_repeat_ngram=flags.get("no_repeat_ngram"),
+        max_repeats=flags.get("max_repeats"),
     )
     if given["search"].get("alpha") is not None and flags["length_penalty"] != "gnmt":
         raise click.UsageError("--alpha has an effect with --length-penalty gnmt alone")

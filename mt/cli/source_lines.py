@@ -1,9 +1,9 @@
-"""The lines that a command translates, in groups, from files or standard input."""
+"""The lines that a command translates, in groups, from files or standard input; their prefixes."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,31 @@ def source_groups(
     for group in groups:
         yield [_decode(line, number + i, listener) for i, line in enumerate(group, start=1)]
         number += len(group)
+
+
+def groups_with_prefixes(
+    groups: Iterable[Sequence[str]], files: Sequence[Path], path: Path | None
+) -> Iterator[tuple[Sequence[str], list[str] | None]]:
+    """Each group of the lines of `files` with as many lines of `path`; without one with None.
+
+    Raises DataError where the numbers of lines differ: at once where all are files on disk, else
+    when it is found.
+    """
+    from mt.corpus.formats.compressed import read_blocks
+    from mt.corpus.formats.text import read_lines
+    from mt.lines import split_lines
+    from mt.translate.prefixes import unequal, with_prefixes
+
+    if path is None:
+        return with_prefixes(groups, None)
+    name = f"the prefixes of {path}"
+    if files and all(each.is_file() for each in (*files, path)):
+        num_lines = sum(1 for file in files for _ in split_lines(read_blocks(file)))
+        num_prefixes = sum(1 for _ in read_lines(path))
+        if num_lines != num_prefixes:
+            raise unequal(f"{num_lines} lines", name, num_prefixes)
+    prefixes = (line for line in read_lines(path) if line is not None)
+    return with_prefixes(groups, prefixes, name=name)
 
 
 def _decode(line: bytes, number: int, listener: Listener) -> str:

@@ -12,7 +12,7 @@ import click
 
 from mt.cli.options import model_option, search_options
 from mt.cli.search_flags import hypothesis_options, search_config
-from mt.cli.source_lines import source_groups
+from mt.cli.source_lines import groups_with_prefixes, source_groups
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
 @hypothesis_options
+@click.option(
+    "--prefix",
+    type=click.Path(path_type=Path),
+    help="Text that each translation begins with, one line for each line read; empty: any.",
+)
 @click.option(
     "--mbr",
     type=click.Choice(["chrf", "bleu"]),
@@ -79,8 +84,11 @@ def command(**flags: Any) -> None:
     num_lines = num_at_limit = 0
     terms = TermCounts()
     with _output(flags["output"]) as out, counted_lines(console) as count:
-        for group in source_groups(flags["files"], max_lines=translator.window, listener=listener):
-            translations = translator.translate_window(group, first_line=num_lines + 1)
+        groups = source_groups(flags["files"], max_lines=translator.window, listener=listener)
+        for group, prefixes in groups_with_prefixes(groups, flags["files"], flags["prefix"]):
+            translations = translator.translate_window(
+                group, first_line=num_lines + 1, prefixes=prefixes
+            )
             num_lines += len(group)
             terms.add(translations)
             num_at_limit += sum(each.hypotheses[0].hit_limit for each in translations)

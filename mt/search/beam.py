@@ -27,6 +27,7 @@ from torch.nn import functional
 from mt.config import SearchConfig
 from mt.search.banks import allocate, forbid_early_ends, has_phrases
 from mt.search.best import best_of_rows
+from mt.search.constraints import constrain
 from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
 from mt.search.sentence import Demands, Sentence, Symbols
 from mt.search.step import S, StepModel
@@ -60,9 +61,13 @@ class Beam(Generic[S]):
         """One hypothesis a sentence, the start symbol: source (B, S), mask (B, S) True at tokens.
 
         The last token of each source is its end symbol and does not count for the length bound.
+        Raises ValueError for a prefix that holds the end or a forbidden symbol.
         """
         lengths = [int(length) for length in source_mask.sum(dim=1).tolist()]
-        limits = [length_limit(config, length - 1) for length in lengths]
+        limits = [
+            _with_room(of_sentence.prefix, length_limit(config, length - 1), symbols)
+            for of_sentence, length in zip(demands, lengths, strict=True)
+        ]
         size = source.size(0)
         return Beam(
             sentences=[
@@ -107,31 +112,33 @@ def length_limit(config: SearchConfig, source_length: int) -> int:
     return limit if config.max_length is None else min(limit, config.max_length)
 
 
+def _with_room(prefix: tuple[int, ...], limit: int, symbols: Symbols) -> int:
+    """The length bound where hypotheses begin with `prefix`: no less than it has tokens."""
+    impossible = {symbols.end, *symbols.forbidden}.intersection(prefix)
+    if impossible:
+        raise ValueError(f"a prefix cannot hold the symbols {sorted(impossible)}")
+    return max(limit, len(prefix))
+
+
 def advance(
     model: StepModel[S], beam: Beam[S], *, symbols: Symbols, config: SearchConfig
 ) -> tuple[Beam[S], list[tuple[int, SearchResult]]]:
     """Make one step; gives the beam after it, and the keys and results of sentences now done."""
-    scores, state = _expand(model, beam, symbols)
+    scores, state = _expand(model, beam, symbols, config)
     beam, rows = _retire_and_prune(scores, beam, symbols, config.beam)
     done = _stop(beam)
     return _without_done(dataclasses.replace(beam, state=state), rows), done
 
 
-def _expand(model: StepModel[S], beam: Beam[S], symbols: Symbols) -> tuple[Tensor, S]:
-    """Give the log-probability of every one-token continuation, (B, K, V)."""
+def _expand(
+    model: StepModel[S], beam: Beam[S], symbols: Symbols, config: SearchConfig
+) -> tuple[Tensor, S]:
+    """Give the log-probability of every one-token continuation, (B, K, V); -inf is forbidden."""
     logits, state = model.step(beam.tokens[:, :, -1].flatten(), beam.state)
     # (N, V) -> (B, K, V)
     step = torch.log_softmax(logits, dim=-1, dtype=torch.float32)
     step = step.view(*beam.log_probability.shape, -1)
-    for symbol in symbols.forbidden:
-        step[..., symbol] = -math.inf
-    at_limit = [sentence.length >= sentence.limit for sentence in beam.sentences]
-    if any(at_limit):
-        # Only the end may follow, at its own price: the score stays the model's score.
-        rows = torch.tensor(at_limit, device=step.device)
-        end = step[rows, :, symbols.end].clone()
-        step[rows] = -math.inf
-        step[rows, :, symbols.end] = end
+    constrain(step, beam.tokens, beam.sentences, config=config, symbols=symbols)
     return step.add_(beam.log_probability[:, :, None]), state
 
 
@@ -209,13 +216,19 @@ def _note_close_calls(top: Tensor, left: Tensor, sentences: Sequence[Sentence]) 
 
 
 def _stop(beam: Beam[S]) -> list[tuple[int, SearchResult]]:
-    """Mark the sentences whose result no live hypothesis can change, and give those results."""
+    """Mark the sentences whose result no live hypothesis can change, and give those results.
+
+    A model may hold what is demanded for impossible. Such a sentence has its prefix for a result,
+    at a score of -inf.
+    """
     best_live = beam.log_probability.amax(dim=1).tolist()
     done = []
     for sentence, best in zip(beam.sentences, best_live, strict=True):
         if sentence.is_done:
             continue
         if best == -math.inf or sentence.finished.cannot_improve(best):
+            if not len(sentence.finished):
+                sentence.finished.add(sentence.demands.prefix, -math.inf, hit_limit=False)
             sentence.is_done = True
             done.append((sentence.key, sentence.finished.result()))
     return done

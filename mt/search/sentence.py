@@ -22,6 +22,8 @@ class Symbols:
 class Demands:
     """What one sentence asks of its translation, beyond what the settings ask of all."""
 
+    prefix: tuple[int, ...] = ()
+    """The first tokens of each hypothesis; no constraint holds for them."""
     phrases: tuple[Phrase, ...] = ()
     """What every hypothesis must hold."""
 
@@ -46,3 +48,10 @@ class Sentence:
     is_done: bool = False
     progress: list[Progress] = field(default_factory=list)
     """How far the hypothesis in each place is with the phrases, kept by `banks`."""
+
+    def demanded_next(self, end: int) -> int | None:
+        """The one token that may follow: of the prefix, or the `end` at the bound; else None."""
+        prefix = self.demands.prefix
+        if self.length < len(prefix):
+            return prefix[self.length]
+        return end if self.length >= self.limit else None

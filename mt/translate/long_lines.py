@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -61,18 +61,22 @@ def split_lines(
     count_tokens: Callable[[str], int],
     max_tokens: int,
     language: str,
+    whole: Collection[int] = (),
 ) -> SplitLines:
-    """Split the lines whose `sources` (their token ids) are more than `max_tokens`."""
+    """Split the lines whose `sources` (their token ids) are more than `max_tokens`.
+
+    `whole` are the places of lines that are not split.
+    """
     return SplitLines(
         segments=tuple(
             (Segment(text=line),)
-            if len(source) <= max_tokens
+            if len(source) <= max_tokens or place in whole
             else tuple(
                 split_long(
                     line, count_tokens=count_tokens, max_tokens=max_tokens, language=language
                 )
             )
-            for line, source in zip(lines, sources, strict=True)
+            for place, (line, source) in enumerate(zip(lines, sources, strict=True))
         )
     )
 

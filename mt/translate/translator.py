@@ -16,12 +16,14 @@ from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.consensus import Utility
 from mt.search.hypothesis import Hypothesis, SearchResult
+from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import join_hypotheses, split_lines
 from mt.translate.members import Members, load_members
 from mt.translate.model_folder import LoadedModel
+from mt.translate.prefixes import prefix_demands, with_prefixes
 from mt.translate.replicas import replicas_of
 from mt.translate.searching import Searcher, Source
 from mt.translate.terminology import Terminology
@@ -156,31 +158,60 @@ class Translator:
         """Lines that are worth giving at once."""
         return self._batch_size * _WINDOW * len(self._searcher.replicas)
 
-    def translate(self, lines: Iterable[str]) -> Iterator[Translation]:
-        """Translate lines one for one, in order, holding a window of them in memory."""
+    def translate(
+        self, lines: Iterable[str], *, prefixes: Iterable[str] | None = None
+    ) -> Iterator[Translation]:
+        """Translate lines one for one, in order, holding a window of them in memory.
+
+        With `prefixes`, one a line, each translation begins with its own; a blank one asks for
+        nothing. Raises DataError where they are fewer or more than the lines, when that is found.
+        """
         stream = iter(lines)
         first_line = 1
-        while window := list(islice(stream, self.window)):
-            yield from self.translate_window(window, first_line=first_line)
+        windows = iter(lambda: list(islice(stream, self.window)), [])
+        for window, of_window in with_prefixes(windows, prefixes):
+            yield from self.translate_window(window, first_line=first_line, prefixes=of_window)
             first_line += len(window)
 
-    def translate_window(self, lines: Sequence[str], *, first_line: int = 1) -> list[Translation]:
+    def translate_window(
+        self,
+        lines: Sequence[str],
+        *,
+        first_line: int = 1,
+        prefixes: Sequence[str] | None = None,
+    ) -> list[Translation]:
         """Translate some lines together; warnings count them from `first_line`.
 
-        Raises DataError for a line beyond a table of learned positions.
+        With `prefixes`, one a line, each translation begins with its own. A line with a prefix is
+        translated whole: nobody says which of its parts a prefix is of.
+
+        Raises DataError for a line or a prefix beyond a table of learned positions and for a prefix
+        that the tokenizer cannot spell, ValueError unless there are as many prefixes as lines.
         """
         # A blank line, invisible marks included, stays blank and never reaches the model.
         sources = self.tokenizers.source.encode_batch(
             ["" if is_blank(line) else line for line in lines]
         )
-        long = [i for i, source in enumerate(sources) if self._is_long(len(source))]
-        if not long:
+        demands = [NO_DEMANDS] * len(lines)
+        if prefixes is not None:
+            demands = prefix_demands(
+                prefixes,
+                sources,
+                self.tokenizers.target,
+                first_line=first_line,
+                longest=self._members.longest,
+                warn=lambda text: self._listener(Notice(text=text, is_warning=True)),
+            )
+        if not any(
+            self._is_long(len(source)) and not of_line.prefix
+            for source, of_line in zip(sources, demands, strict=True)
+        ):
             for number, source in enumerate(sources, start=first_line):
                 self._check_length(len(source), number)
             numbers = range(first_line, first_line + len(lines))
-            found = self._translate_sources(sources, lines, numbers)
+            found = self._translate_sources(_asking(sources, demands), lines, numbers)
         else:
-            found = self._translate_in_parts(lines, sources, first_line)
+            found = self._translate_in_parts(lines, sources, demands, first_line)
         translations = [
             Translation(source=line, hypotheses=of_line)
             for line, of_line in zip(lines, found, strict=True)
@@ -193,7 +224,11 @@ class Translator:
         return self._max_tokens is not None and num_tokens > self._max_tokens
 
     def _translate_in_parts(
-        self, lines: Sequence[str], sources: Sequence[Sequence[int]], first_line: int
+        self,
+        lines: Sequence[str],
+        sources: Sequence[Sequence[int]],
+        demands: Sequence[Demands],
+        first_line: int,
     ) -> list[tuple[TranslatedText, ...]]:
         """Split the lines that are too long, translate all parts together, and join them."""
         assert self._max_tokens is not None
@@ -204,6 +239,7 @@ class Translator:
             count_tokens=lambda text: len(encode(text)),
             max_tokens=self._max_tokens,
             language=self.config.source_language,
+            whole=[i for i, of_line in enumerate(demands) if of_line.prefix],
         )
         parts = self.tokenizers.source.encode_batch(
             ["" if is_blank(text) else text for text in split.texts]
@@ -222,12 +258,15 @@ class Translator:
                 )
             for part in of_line:
                 self._check_length(len(part), number)
-        numbers = [
-            number
-            for number, of_line in enumerate(split.segments, start=first_line)
-            for _ in of_line
-        ]
-        found = split.by_line(self._translate_sources(parts, split.texts, numbers))
+        numbers, of_parts = [], []
+        for number, (asked, segments) in enumerate(
+            zip(demands, split.segments, strict=True), start=first_line
+        ):
+            numbers += [number] * len(segments)
+            of_parts += [asked] * len(segments)
+        found = split.by_line(
+            self._translate_sources(_asking(parts, of_parts), split.texts, numbers)
+        )
         return [
             join_hypotheses(
                 of_line,
@@ -239,7 +278,7 @@ class Translator:
         ]
 
     def _translate_sources(
-        self, sources: Sequence[Sequence[int]], texts: Sequence[str], numbers: Sequence[int]
+        self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
     ) -> list[tuple[TranslatedText, ...]]:
         """The translations of token ids, in order; of none, the blank one.
 
@@ -248,7 +287,7 @@ class Translator:
         places = [i for i, source in enumerate(sources) if source]
         self._members.set_evaluating()
         results = self._search(
-            [Source(tokens=sources[i]) for i in places],
+            [sources[i] for i in places],
             [texts[i] for i in places],
             [numbers[i] for i in places],
         )
@@ -286,6 +325,13 @@ class Translator:
                 f"({trained}); it is translated whole, but perhaps badly"
             )
             self._listener(Notice(text=text, is_warning=True))
+
+
+def _asking(sources: Sequence[Sequence[int]], demands: Sequence[Demands]) -> list[Source]:
+    return [
+        Source(tokens=tokens, demands=of_one)
+        for tokens, of_one in zip(sources, demands, strict=True)
+    ]
 
 
 def _within_table(search: SearchConfig, longest: int | None) -> SearchConfig:

@@ -221,7 +221,7 @@ def test_locale_changes_no_byte(environment: dict[str, str], model: Path, tmp_pa
 
 
 @contextmanager
-def _interactive(model: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def interactive(model: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """`mt translate` with a pipe at each of its three streams."""
     process = subprocess.Popen(
         command_line("translate", "-m", model, *options),
@@ -238,7 +238,7 @@ def _interactive(model: Path, *options: str) -> Iterator[subprocess.Popen[bytes]
             process.kill()
 
 
-def _ask(process: subprocess.Popen[bytes], line: str, *, seconds: float) -> bytes:
+def ask(process: subprocess.Popen[bytes], line: str, *, seconds: float) -> bytes:
     """Write a line and give what comes back within some seconds."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(as_bytes([line]))
@@ -253,10 +253,10 @@ def _ask(process: subprocess.Popen[bytes], line: str, *, seconds: float) -> byte
 def test_each_line_is_answered_before_the_next(model: Path) -> None:
     """X09 (awslabs/sockeye#175): without a flag, and with standard input still open."""
     expected = [translate(model, [line]).out for line in (sentence(0, 1), "", sentence(2))]
-    with _interactive(model) as process:
-        assert _ask(process, sentence(0, 1), seconds=60) == expected[0]
-        assert _ask(process, "", seconds=20) == expected[1]
-        assert _ask(process, sentence(2), seconds=20) == expected[2]
+    with interactive(model) as process:
+        assert ask(process, sentence(0, 1), seconds=60) == expected[0]
+        assert ask(process, "", seconds=20) == expected[1]
+        assert ask(process, sentence(2), seconds=20) == expected[2]
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(timeout=20) == 0
@@ -265,11 +265,11 @@ def test_each_line_is_answered_before_the_next(model: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no closed pipes")
 def test_reader_that_has_had_enough_ends_it_quietly(model: Path) -> None:
     """X10 (fairseq#395, #591): `mt translate | head -1` shows no traceback."""
-    with _interactive(model) as process:
+    with interactive(model) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        assert _ask(process, sentence(0, 1), seconds=60)
+        assert ask(process, sentence(0, 1), seconds=60)
         process.stdout.close()
         process.stdin.write(as_bytes([sentence(2)] * 100))
         process.stdin.close()
