@@ -63,7 +63,10 @@ class Searcher:
     """Threads on the CPU; None takes as many as torch has."""
     listener: Listener
     refill: bool = True
-    """Whether waiting sentences take the rows of those that are done."""
+    """Whether waiting sentences take the rows of those that are done.
+
+    On CPUs that is slower: to join lays out all caches anew (docs/log.md).
+    """
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.

@@ -101,6 +101,7 @@ class Translator:
             autocast=torch.bfloat16 if is_on_gpu else None,
             is_exact=chosen == "float32",
             workers=workers,
+            refill=device.type != "cpu",
             listener=listener,
         )
         self._terminology: Terminology | None = None
