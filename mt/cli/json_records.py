@@ -61,10 +61,9 @@ def translation_records(
     `flags` as in `mt.translate.flags`, measured against `usual`; `same_tokens`: whether the text is
     cut into the tokens again that search found, so that `mt score` gives it the same score. Of a
     translator with a glossary the line has its `terms`, and a hypothesis `terms_honoured` and
-    `terms_missed`. With a
-    `scorer`, which is to hold the translator's own model, tokens are decoded once more by force:
-    then the line has `source_tokens`, and a hypothesis `tokens` and `alignment`. Those of a blank
-    line are empty.
+    `terms_missed`. With a `scorer`, which is to hold the translator's own model, tokens are decoded
+    once more by force: then the line has `source_tokens`, and a hypothesis `tokens` and
+    `alignment`. Those of a blank line are empty.
     """
     records = [_translation_record(each, tokenizers.target, usual) for each in translations]
     if scorer is None:

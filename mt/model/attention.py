@@ -13,9 +13,6 @@ from torch.nn import functional
 
 from mt.model.dropout import Dropout
 
-_REGISTER = 16  # floats
-_MANY = 1024  # numbers from which a wider softmax pays
-
 
 def scaled_dot_product(
     query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout | None = None
@@ -40,20 +37,7 @@ def attention_weights(query: Tensor, key: Tensor, bias: Tensor | None) -> Tensor
     scores = torch.matmul(query * (1.0 / math.sqrt(query.size(-1))), key.transpose(-2, -1))
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
-    return _softmax(scores)
-
-
-def _softmax(scores: Tensor) -> Tensor:
-    """Softmax over the last dimension, also where it is short.
-
-    torch's CPU kernel computes a row shorter than a vector register of 16 floats one number at a
-    time: 15 columns take ten times as long as 16 (docs/log.md). Columns of -inf add nothing.
-    """
-    missing = _REGISTER - scores.size(-1)
-    if missing <= 0 or scores.device.type != "cpu" or scores.numel() < _MANY:
-        return torch.softmax(scores, dim=-1)
-    wide = functional.pad(scores, (0, missing), value=-math.inf)
-    return torch.softmax(wide, dim=-1)[..., : scores.size(-1)]
+    return torch.softmax(scores, dim=-1)
 
 
 def causal_bias(length: int, *, device: torch.device) -> Tensor:

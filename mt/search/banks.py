@@ -6,8 +6,8 @@ best one of each row, and those tokens by which a row comes on with a phrase. So
 how far they are with their phrases, they share the places of the beam: the banks take turns, the
 furthest first, each with its best candidate left. What begins a phrase for the phrase's sake alone
 has to go through with it: else rare phrases would be begun and left, again and again. A hypothesis
-ends only with all phrases. At the
-length bound those without stay in the search if no hypothesis has them all.
+ends only with all phrases. At the length bound those without stay in the search if no hypothesis
+has them all.
 
 Sentences without phrases are not touched.
 

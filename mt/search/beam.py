@@ -156,11 +156,12 @@ def _retire_and_prune(
     if with_phrases:
         forbid_early_ends(scores, beam.sentences, symbols)
     top, index = best_of_rows(scores.flatten(1), candidates)
-    left = torch.tensor([places - len(each.finished) for each in beam.sentences], device=top.device)
+    num_left = [places - len(each.finished) for each in beam.sentences]
+    left = torch.tensor(num_left, device=top.device)
     _note_close_calls(top, left, beam.sentences)
     if with_phrases:
         top, index = allocate(
-            scores, top, index, left.tolist(), sentences=beam.sentences, symbols=symbols
+            scores, top, index, num_left, sentences=beam.sentences, symbols=symbols
         )
     missing = (0, max(places - candidates, 0))  # of a small vocabulary there are not so many
     top = functional.pad(top[:, :places], missing, value=-math.inf)

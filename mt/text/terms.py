@@ -42,8 +42,8 @@ def read_terms(path: Path) -> list[tuple[str, str]]:
     """Read a glossary: UTF-8, a line for each term, `source TAB target`.
 
     Gives sources and targets, normalised. A line without a tab is a term that is not translated:
-    its own target. Blank lines are left out, and so are comments: lines that
-    are `#` or begin with `# `.
+    its own target. Blank lines are left out, and so are comments: lines that are `#` or begin with
+    `# `.
 
     Raises DataError, naming file and line, for a line of another form, for bytes that are not
     UTF-8, and for a file that holds no term.

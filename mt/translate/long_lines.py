@@ -59,18 +59,18 @@ def split_lines(
     sources: Sequence[Sequence[int]],
     *,
     count_tokens: Callable[[str], int],
-    max_tokens: int,
+    max_tokens: int | None,
     language: str,
     whole: Collection[int] = (),
 ) -> SplitLines:
     """Split the lines whose `sources` (their token ids) are more than `max_tokens`.
 
-    `whole` are the places of lines that are not split.
+    `whole` are the places of lines that are not split; None splits none.
     """
     return SplitLines(
         segments=tuple(
             (Segment(text=line),)
-            if len(source) <= max_tokens or place in whole
+            if max_tokens is None or len(source) <= max_tokens or place in whole
             else tuple(
                 split_long(
                     line, count_tokens=count_tokens, max_tokens=max_tokens, language=language

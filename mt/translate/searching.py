@@ -31,10 +31,14 @@ _PARTS = 2  # groups in a full beam: so much room is waited for
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A tokenised source, and what it asks of its translation."""
+    """A tokenised source, where it comes from, and what it asks of its translation."""
 
     tokens: Sequence[int]
     """Without the end symbol."""
+    text: str
+    """What the tokens stand for: a line or a part of one."""
+    line: int
+    """The number of that line, for warnings."""
     demands: Demands = NO_DEMANDS
 
     def __len__(self) -> int:
@@ -43,7 +47,7 @@ class Source:
 
 @dataclass(kw_only=True)
 class Searcher:
-    """Searches tokenised sources by one model; what company they have changes no result.
+    """Searches tokenised sources; what company they have changes no result.
 
     The products of a batch round a little differently with its size. Where so little decides a
     choice (`SearchResult.is_close_call`), the sentence is searched again alone: in float32 on the
@@ -61,12 +65,12 @@ class Searcher:
     """Whether close calls are searched again."""
     workers: int | None
     """Threads on the CPU; None takes as many as torch has."""
-    listener: Listener
-    refill: bool = True
+    refill: bool
     """Whether waiting sentences take the rows of those that are done.
 
     On CPUs that is slower: to join lays out all caches anew (docs/log.md).
     """
+    listener: Listener
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.

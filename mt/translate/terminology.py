@@ -58,21 +58,19 @@ class Terminology:
         self._listener = listener
         self._of_terms: dict[tuple[str, ...], tuple[tuple[int, ...], ...]] = {}
 
-    def search(
-        self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
-    ) -> list[SearchResult]:
-        """Search `sources`, of which `texts` are the lines and `numbers` their numbers.
+    def search(self, sources: Sequence[Source]) -> list[SearchResult]:
+        """Search `sources` for translations with their terms.
 
         Of both searches, the one with fewer terms missing counts; the usual one if they are even,
         or if the other came to the length bound without all terms.
         """
         results = self._usual.search(sources)
-        asked = [self._glossary.asked(text) for text in texts]
+        asked = [self._glossary.asked(source.text) for source in sources]
         again = {
             i: demands
             for i, result in enumerate(results)
             if self._num_missed(asked[i], result)
-            and (demands := self._demanding(sources[i], asked[i], numbers[i])) is not None
+            and (demands := self._demanding(sources[i], asked[i])) is not None
         }
         if again:
             for i, found in zip(again, self._for_phrases.search(list(again.values())), strict=True):
@@ -99,7 +97,7 @@ class Terminology:
             for each in hypotheses
         )
 
-    def _demanding(self, source: Source, asked: Sequence[Asked], number: int) -> Source | None:
+    def _demanding(self, source: Source, asked: Sequence[Asked]) -> Source | None:
         """The source with phrases for its terms, or None if no translation could hold them."""
         phrases = []
         for each in asked:
@@ -115,13 +113,13 @@ class Terminology:
                 phrases.append(phrase)
             else:
                 wanted = " or ".join(f'"{target}"' for target in each.targets)
-                self._warn(f"line {number}: the tokenizer of this model cannot write {wanted}")
+                self._warn(f"line {source.line}: the tokenizer of this model cannot write {wanted}")
         needed = sum(phrase.length for phrase in phrases)
         limit = length_limit(self._usual.config, len(source))
         if needed > limit:
             self._warn(
-                f"line {number}: its terms take {needed} tokens, more than the {limit} that its "
-                "translation may have; it is translated without them"
+                f"line {source.line}: its terms take {needed} tokens, more than the {limit} that "
+                "its translation may have; it is translated without them"
             )
             return None
         if not phrases:

@@ -15,12 +15,12 @@ from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.consensus import Utility
-from mt.search.hypothesis import Hypothesis, SearchResult
+from mt.search.hypothesis import Hypothesis
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.long_lines import join_hypotheses, split_lines
+from mt.translate.long_lines import SplitLines, join_hypotheses, split_lines
 from mt.translate.members import Members, load_members
 from mt.translate.model_folder import LoadedModel
 from mt.translate.prefixes import prefix_demands, with_prefixes
@@ -189,10 +189,7 @@ class Translator:
         Raises DataError for a line or a prefix beyond a table of learned positions and for a prefix
         that the tokenizer cannot spell, ValueError unless there are as many prefixes as lines.
         """
-        # A blank line, invisible marks included, stays blank and never reaches the model.
-        sources = self.tokenizers.source.encode_batch(
-            ["" if is_blank(line) else line for line in lines]
-        )
+        sources = self._encode(lines)
         demands = [NO_DEMANDS] * len(lines)
         if prefixes is not None:
             demands = prefix_demands(
@@ -203,106 +200,77 @@ class Translator:
                 longest=self._members.longest,
                 warn=lambda text: self._listener(Notice(text=text, is_warning=True)),
             )
-        if not any(
-            self._is_long(len(source)) and not of_line.prefix
-            for source, of_line in zip(sources, demands, strict=True)
-        ):
-            for number, source in enumerate(sources, start=first_line):
-                self._check_length(len(source), number)
-            numbers = range(first_line, first_line + len(lines))
-            found = self._translate_sources(_asking(sources, demands), lines, numbers)
-        else:
-            found = self._translate_in_parts(lines, sources, demands, first_line)
+        split = split_lines(
+            lines,
+            sources,
+            count_tokens=lambda text: len(self.tokenizers.source.encode(text)),
+            max_tokens=self._max_tokens,
+            language=self.config.source_language,
+            whole=[i for i, of_line in enumerate(demands) if of_line.prefix],
+        )
+        parts = self._parts(split, sources, demands, first_line)
+        found = split.by_line(self._translate_parts(parts))
         translations = [
-            Translation(source=line, hypotheses=of_line)
-            for line, of_line in zip(lines, found, strict=True)
+            Translation(
+                source=line,
+                hypotheses=join_hypotheses(
+                    of_line,
+                    segments,
+                    search=self.config.search,
+                    target_language=self.config.target_language,
+                ),
+            )
+            for line, of_line, segments in zip(lines, found, split.segments, strict=True)
         ]
         if self._terminology is None:
             return translations
         return [self._terminology.checked(each) for each in translations]
 
-    def _is_long(self, num_tokens: int) -> bool:
-        return self._max_tokens is not None and num_tokens > self._max_tokens
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids; a blank text, invisible marks included, has none and never meets the model."""
+        return self.tokenizers.source.encode_batch(
+            ["" if is_blank(text) else text for text in texts]
+        )
 
-    def _translate_in_parts(
+    def _parts(
         self,
-        lines: Sequence[str],
+        split: SplitLines,
         sources: Sequence[Sequence[int]],
         demands: Sequence[Demands],
         first_line: int,
-    ) -> list[tuple[TranslatedText, ...]]:
-        """Split the lines that are too long, translate all parts together, and join them."""
-        assert self._max_tokens is not None
-        encode = self.tokenizers.source.encode
-        split = split_lines(
-            lines,
-            sources,
-            count_tokens=lambda text: len(encode(text)),
-            max_tokens=self._max_tokens,
-            language=self.config.source_language,
-            whole=[i for i, of_line in enumerate(demands) if of_line.prefix],
-        )
-        parts = self.tokenizers.source.encode_batch(
-            ["" if is_blank(text) else text for text in split.texts]
-        )
-        for number, (of_line, source) in enumerate(
-            zip(split.by_line(parts), sources, strict=True), start=first_line
+    ) -> list[Source]:
+        """What is translated by itself, in order: lines as they are, and the segments of others."""
+        parts: list[Source] = []
+        for number, (segments, source, of_line) in enumerate(
+            zip(split.segments, sources, demands, strict=True), start=first_line
         ):
-            if len(of_line) > 1:
+            texts = [segment.text for segment in segments]
+            encoded = [source] if len(texts) == 1 else self._encode(texts)
+            if len(texts) > 1:
+                assert self._max_tokens is not None
                 self._listener(
                     LineSplit(
                         line=number,
                         num_tokens=len(source),
                         max_tokens=self._max_tokens,
-                        num_parts=len(of_line),
+                        num_parts=len(texts),
                     )
                 )
-            for part in of_line:
-                self._check_length(len(part), number)
-        numbers, of_parts = [], []
-        for number, (asked, segments) in enumerate(
-            zip(demands, split.segments, strict=True), start=first_line
-        ):
-            numbers += [number] * len(segments)
-            of_parts += [asked] * len(segments)
-        found = split.by_line(
-            self._translate_sources(_asking(parts, of_parts), split.texts, numbers)
-        )
-        return [
-            join_hypotheses(
-                of_line,
-                segments,
-                search=self.config.search,
-                target_language=self.config.target_language,
-            )
-            for of_line, segments in zip(found, split.segments, strict=True)
-        ]
+            for text, tokens in zip(texts, encoded, strict=True):
+                self._check_length(len(tokens), number)
+                parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))
+        return parts
 
-    def _translate_sources(
-        self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
-    ) -> list[tuple[TranslatedText, ...]]:
-        """The translations of token ids, in order; of none, the blank one.
-
-        `texts` are what the ids stand for, `numbers` the lines where that stands.
-        """
-        places = [i for i, source in enumerate(sources) if source]
+    def _translate_parts(self, parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
+        """The translations of parts, in order; of one without tokens, the blank one."""
+        places = [i for i, part in enumerate(parts) if part]
         self._members.set_evaluating()
-        results = self._search(
-            [sources[i] for i in places],
-            [texts[i] for i in places],
-            [numbers[i] for i in places],
-        )
-        found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
+        finder = self._searcher if self._terminology is None else self._terminology
+        results = finder.search([parts[i] for i in places])
+        found: list[tuple[TranslatedText, ...]] = [BLANK] * len(parts)
         for i, result in zip(places, results, strict=True):
             found[i] = self._to_texts(result.hypotheses)
         return found
-
-    def _search(
-        self, sources: Sequence[Source], texts: Sequence[str], numbers: Sequence[int]
-    ) -> list[SearchResult]:
-        if self._terminology is None:
-            return self._searcher.search(sources)
-        return self._terminology.search(sources, texts, numbers)
 
     def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
         decode = self.tokenizers.target.decode
@@ -326,13 +294,6 @@ class Translator:
                 f"({trained}); it is translated whole, but perhaps badly"
             )
             self._listener(Notice(text=text, is_warning=True))
-
-
-def _asking(sources: Sequence[Sequence[int]], demands: Sequence[Demands]) -> list[Source]:
-    return [
-        Source(tokens=tokens, demands=of_one)
-        for tokens, of_one in zip(sources, demands, strict=True)
-    ]
 
 
 def _within_table(search: SearchConfig, longest: int | None) -> SearchConfig:

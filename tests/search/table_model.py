@@ -12,10 +12,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from mt.config import SearchConfig
 from mt.search.sentence import Symbols
 
 END, START = 0, 1
 SYMBOLS = Symbols(start=START, end=END, forbidden=(START,))
+
+
+def bounded(*, max_length: int, **values: object) -> SearchConfig:
+    """Settings under which a hypothesis may have `max_length` tokens, whatever its source."""
+    bounds = {"max_length_ratio": 0.0, "max_length_offset": max_length, "max_length": max_length}
+    return SearchConfig(**{**bounds, **values})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

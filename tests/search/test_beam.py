@@ -14,7 +14,7 @@ from mt.search.beam import length_limit
 from mt.search.hypothesis import FinishedHypotheses, Hypothesis
 from mt.search.penalty import length_penalty
 from mt.search.scheduler import beam_search
-from tests.search.table_model import END, START, SYMBOLS, TableModel, random_table, sources
+from tests.search.table_model import END, START, SYMBOLS, TableModel, bounded, random_table, sources
 
 PENALTIES: list[tuple[LengthPenalty, float]] = [
     ("none", 1.0),
@@ -34,14 +34,8 @@ def search(
     penalty: LengthPenalty = "mean",
     alpha: float = 1.0,
 ) -> list[list[Hypothesis]]:
-    config = SearchConfig(
-        beam=beam,
-        n_best=n_best,
-        length_penalty=penalty,
-        alpha=alpha,
-        max_length=max_length,
-        max_length_ratio=0.0,
-        max_length_offset=max_length,
+    config = bounded(
+        max_length=max_length, beam=beam, n_best=n_best, length_penalty=penalty, alpha=alpha
     )
     results = beam_search(model, *sources(count), symbols=SYMBOLS, config=config)
     return [list(result.hypotheses) for result in results]

@@ -16,7 +16,15 @@ from mt.search.hypothesis import Hypothesis
 from mt.search.penalty import length_penalty
 from mt.search.scheduler import Group, beam_search, search_groups
 from mt.search.sentence import NO_DEMANDS
-from tests.search.table_model import END, START, SYMBOLS, TableModel, TableState, random_table
+from tests.search.table_model import (
+    END,
+    START,
+    SYMBOLS,
+    TableModel,
+    TableState,
+    bounded,
+    random_table,
+)
 from tests.search.table_model import sources as numbered
 
 PENALTIES: list[tuple[LengthPenalty, float]] = [("none", 1.0), ("mean", 1.0), ("gnmt", 0.6)]
@@ -33,11 +41,6 @@ def averaged(members: list[TableModel]) -> TableModel:
     """The oracle: one table, of the mean of the probabilities in float64."""
     probabilities = torch.stack([each.logits.double().softmax(dim=-1) for each in members])
     return TableModel(probabilities.mean(dim=0).log().float())
-
-
-def settings(*, max_length: int, **changes: object) -> SearchConfig:
-    values = {"max_length_ratio": 0.0, "max_length_offset": max_length, **changes}
-    return SearchConfig(max_length=max_length, **values)  # type: ignore[arg-type]
 
 
 def searched(members: list[TableModel], config: SearchConfig) -> list[list[Hypothesis]]:
@@ -59,7 +62,7 @@ def test_a_wide_beam_finds_the_best_by_the_mean_of_probabilities(
 ) -> None:
     """By brute force over all sequences, each scored by the mean of probabilities step by step."""
     members, max_length, vocabulary = tables(num, vocabulary=4), 4, 4
-    config = settings(
+    config = bounded(
         max_length=max_length,
         beam=vocabulary**max_length,
         n_best=5,
@@ -100,7 +103,7 @@ def test_the_mean_of_probabilities_is_not_that_of_their_logs() -> None:
         Ensemble(members),
         *numbered(1),
         symbols=SYMBOLS,
-        config=settings(max_length=1, beam=3, length_penalty="none"),
+        config=bounded(max_length=1, beam=3, length_penalty="none"),
     )
     assert result.hypotheses[0].tokens == (2,)
     assert result.hypotheses[0].score == pytest.approx(math.log(0.49), abs=1e-5)
@@ -110,7 +113,7 @@ def test_the_mean_of_probabilities_is_not_that_of_their_logs() -> None:
 def test_search_by_members_is_search_by_the_averaged_table(beam: int) -> None:
     for num in (2, 3, 4):
         members = tables(num)
-        config = settings(max_length=7, beam=beam, n_best=beam)
+        config = bounded(max_length=7, beam=beam, n_best=beam)
         whole = beam_search(averaged(members), *numbered(3), symbols=SYMBOLS, config=config)
         for found, expected in zip(searched(members, config), whole, strict=True):
             assert close(found, list(expected.hypotheses))
@@ -118,7 +121,7 @@ def test_search_by_members_is_search_by_the_averaged_table(beam: int) -> None:
 
 def test_an_ensemble_of_a_model_and_itself_is_that_model() -> None:
     (table,) = tables(1)
-    config = settings(max_length=7, beam=4, n_best=4)
+    config = bounded(max_length=7, beam=4, n_best=4)
     alone = beam_search(table, *numbered(3), symbols=SYMBOLS, config=config)
     for found, expected in zip(searched([table, table, table], config), alone, strict=True):
         assert close(found, list(expected.hypotheses))

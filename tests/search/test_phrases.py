@@ -16,7 +16,7 @@ from mt.search.penalty import length_penalty
 from mt.search.phrases import Phrase, Progress, Reached, WordEdges
 from mt.search.scheduler import Group, beam_search, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands
-from tests.search.table_model import END, START, SYMBOLS, TableModel, random_table, sources
+from tests.search.table_model import END, START, SYMBOLS, TableModel, bounded, random_table, sources
 from tests.search.test_beam import PENALTIES, every_hypothesis
 
 VOCABULARY = 64
@@ -92,14 +92,8 @@ def search(
     penalty: LengthPenalty = "mean",
     alpha: float = 1.0,
 ) -> list[tuple[Hypothesis, ...]]:
-    config = SearchConfig(
-        beam=beam,
-        n_best=n_best,
-        length_penalty=penalty,
-        alpha=alpha,
-        max_length=max_length,
-        max_length_ratio=0.0,
-        max_length_offset=max_length,
+    config = bounded(
+        max_length=max_length, beam=beam, n_best=n_best, length_penalty=penalty, alpha=alpha
     )
     results = beam_search(
         model,
@@ -153,6 +147,33 @@ def test_a_wide_beam_finds_the_best_of_all_that_hold_the_phrases(
         expected = sorted(scored, reverse=True)[:n_best]
         assert [h.tokens for h in hypotheses] == [tokens for _, tokens in expected]
         assert [h.score for h in hypotheses] == pytest.approx([s for s, _ in expected], rel=1e-5)
+
+
+def test_phrases_are_held_within_a_prefix_and_without_repeated_ngrams() -> None:
+    max_length, vocabulary, prefix = 5, 4, (3, 3)
+    phrases = (phrase((2, 3)), phrase((3, 2)))
+    model = random_table(sentences=1, length=6, vocabulary=vocabulary, seed=4)
+    (found,) = beam_search(
+        model,
+        *sources(1),
+        symbols=SYMBOLS,
+        config=bounded(
+            max_length=max_length, beam=vocabulary**max_length, n_best=2, no_repeat_ngram=2
+        ),
+        demands=[Demands(prefix=prefix, phrases=phrases)],
+    )
+    allowed = [
+        tokens
+        for tokens in every_hypothesis(vocabulary, max_length)
+        if tokens[: len(prefix)] == prefix
+        and holds(phrases, tokens)
+        and len(set(itertools.pairwise(tokens))) == len(tokens) - 1
+    ]
+    expected = sorted(
+        allowed, key=lambda tokens: -model.log_probability(0, tokens) / (len(tokens) + 1)
+    )
+    assert len(allowed) >= 2
+    assert [each.tokens for each in found.hypotheses] == expected[:2]
 
 
 ALTERNATIVES = st.lists(

@@ -12,7 +12,6 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt.config import ModelConfig
 from mt.errors import DataError
 from mt.events import LineSplit, Notice
 from mt.search.penalty import length_penalty
@@ -23,7 +22,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.forced import force
 from mt.translate.prefixes import prefix_demands, with_prefixes
 from mt.translate.translator import Translator
-from tests.translate.test_translator import WORDS, lines, make, tokenizers
+from tests.translate.test_translator import SHORT_TABLE, WORDS, lines, make, tokenizers
 
 PREFIXES = ("", "Haus", "katze läu", "Straße und 🦊 nicht", "x", "über über über über", " ")
 
@@ -167,16 +166,7 @@ def test_another_number_of_prefixes_than_of_lines_in_a_window_is_misuse() -> Non
 
 
 def test_a_prefix_beyond_learned_positions_is_refused_with_its_line() -> None:
-    shape = ModelConfig(
-        d_model=32,
-        d_inner=64,
-        encoder_layers=1,
-        decoder_layers=1,
-        heads=2,
-        positions="learned",
-        max_positions=16,
-    )
-    translator, _ = make(model=shape, max_length=500)
+    translator, _ = make(model=SHORT_TABLE, max_length=500)
     fitting = tokenizers().target.decode(tokenizers().target.encode(" ".join(WORDS * 3))[:15])
     (found,) = translator.translate(["haus"], prefixes=[fitting])
     assert found.text.startswith(fitting)

@@ -6,11 +6,10 @@ import math
 
 import pytest
 
-from mt.config import ModelConfig
 from mt.errors import DataError
 from mt.events import Event, Notice
 from mt.translate.scorer import ScoredPair, Scorer
-from tests.translate.test_translator import WORDS, lines, make, tokenizers
+from tests.translate.test_translator import SHORT_TABLE, WORDS, lines, make, tokenizers
 
 PENALTIES = [("none", 1.0), ("mean", 1.0), ("gnmt", 0.0), ("gnmt", 0.6), ("gnmt", 1.0)]
 
@@ -115,16 +114,7 @@ def test_without_examples_the_last_layer_aligns_and_a_warning_says_so() -> None:
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_side_beyond_learned_positions_is_refused_with_its_number(side: int) -> None:
-    shape = ModelConfig(
-        d_model=32,
-        d_inner=64,
-        encoder_layers=1,
-        decoder_layers=1,
-        heads=2,
-        positions="learned",
-        max_positions=16,
-    )
-    translator, _ = make(model=shape)
+    translator, _ = make(model=SHORT_TABLE)
     scorer = Scorer(translator.model, tokenizers(), translator.config)
     long = ["haus", "haus"]
     long[side] = " ".join(WORDS * 9)

@@ -27,6 +27,16 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.searching import Source
 from mt.translate.translator import Translator
 
+SHORT_TABLE = ModelConfig(
+    d_model=32,
+    d_inner=64,
+    encoder_layers=1,
+    decoder_layers=1,
+    heads=2,
+    positions="learned",
+    max_positions=16,
+)
+"""A model that takes 16 positions and no more."""
 WORDS = ["haus", "katze", "läuft", "grün", "und", "Straße", "nicht", "über"]
 
 
@@ -256,19 +266,10 @@ def test_minimum_bayes_risk_orders_the_beam_and_keeps_the_scores_of_the_model() 
 
 
 def test_a_line_beyond_learned_positions_is_split_or_refused_with_its_number() -> None:
-    shape = ModelConfig(
-        d_model=32,
-        d_inner=64,
-        encoder_layers=1,
-        decoder_layers=1,
-        heads=2,
-        positions="learned",
-        max_positions=16,
-    )
-    translator, _ = make(model=shape, max_length=500)
+    translator, _ = make(model=SHORT_TABLE, max_length=500)
     assert len(texts(translator, ["haus"])) == 1  # hypotheses are bounded by the table
     assert len(texts(translator, ["haus", " ".join(WORDS * 9)])) == 2  # and parts too
-    translator, _ = make(model=shape, max_length=500, split=False)
+    translator, _ = make(model=SHORT_TABLE, max_length=500, split=False)
     with pytest.raises(DataError, match=r"line 2: \d+ tokens are more than the 15"):
         texts(translator, ["haus", " ".join(WORDS * 9)])
 
