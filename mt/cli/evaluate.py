@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from mt.cli.options import search_options
+from mt.cli.search_flags import shortlist_option
 from mt.errors import DataError
 
 
@@ -24,6 +25,7 @@ from mt.errors import DataError
 )
 @click.option("--lowercase", is_flag=True, help="Compare without case; the signatures show it.")
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
+@shortlist_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
 @search_options
 def command(**flags: Any) -> None:
@@ -43,6 +45,8 @@ def command(**flags: Any) -> None:
         raise click.UsageError(
             "give either -m MODEL SOURCE REFERENCE... or --hyp FILE REFERENCE..."
         )
+    if model is None and flags["shortlist"]:
+        raise click.UsageError("--shortlist has an effect with -m MODEL alone")
     if len(files) < (1 if model is None else 2):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
     references = files if model is None else files[1:]
@@ -114,8 +118,11 @@ def _translate(
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],
+        shortlist=flags["shortlist"],
+        exact_scores=False,
         listener=listener,
     )
     texts = [each.text for each in translator.translate(sources)]
     listener.tell_splits()
+    listener.tell_shortlist()
     return texts, translator.config.target_language

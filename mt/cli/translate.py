@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from mt.cli.options import search_options
-from mt.cli.search_flags import hypothesis_options, search_config
+from mt.cli.search_flags import hypothesis_options, search_config, shortlist_option
 from mt.cli.source_lines import source_groups
 from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
 @hypothesis_options
+@shortlist_option
 @click.option(
     "--mbr",
     type=click.Choice(["chrf", "bleu"]),
@@ -67,6 +68,8 @@ def command(**flags: Any) -> None:
         workers=flags["workers"],
         split=not flags["no_split"] and not flags["alignment"],
         utility=_utility(flags, search),
+        shortlist=flags["shortlist"],
+        exact_scores=flags["as_json"],
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
@@ -84,6 +87,7 @@ def command(**flags: Any) -> None:
             out.flush()
             count(len(group))
     listener.tell_splits()
+    listener.tell_shortlist()
     if num_at_limit:
         listener(
             Notice(

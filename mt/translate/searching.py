@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -19,8 +20,10 @@ from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.hypothesis import SearchResult
 from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands, Symbols
+from mt.search.step import StepModel
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
+from mt.translate.shortlist_model import ShortlistModel
 
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
@@ -48,7 +51,7 @@ class Searcher:
     CPU the result follows from the sentence.
     """
 
-    model: EncoderDecoder
+    model: EncoderDecoder | ShortlistModel
     config: SearchConfig
     capacity: int
     """Most sentences searched at a time, by each worker."""
@@ -61,6 +64,8 @@ class Searcher:
     listener: Listener
     refill: bool = True
     """Whether waiting sentences take the rows of those that are done."""
+    symbols: Symbols = _SYMBOLS
+    """The ids of the model's vocabulary that search must know."""
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.
@@ -139,10 +144,11 @@ class Searcher:
         def work(share: Sequence[list[int]]) -> dict[int, SearchResult]:
             is_narrow = self.autocast is not None
             with torch.autocast(device.type, dtype=self.autocast, enabled=is_narrow):
+                model: StepModel[Any] = self.model
                 results = search_groups(
-                    self.model,
+                    model,
                     map(padded, share),
-                    symbols=_SYMBOLS,
+                    symbols=self.symbols,
                     config=self.config,
                     capacity=capacity,
                     max_tokens=capacity * _BATCH_TOKENS,

@@ -22,6 +22,8 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
 from mt.translate.model_folder import load_onto
 from mt.translate.searching import Searcher, Source
+from mt.translate.shortlist import Shortlist
+from mt.translate.shortlist_search import ShortlistSearcher
 from mt.translate.translation import (
     BLANK,
     TranslatedText,
@@ -51,6 +53,8 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        shortlist: Shortlist | None = None,
+        exact_scores: bool = True,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
@@ -58,7 +62,9 @@ class Translator:
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
         threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
-        the beam are ordered by minimum Bayes risk.
+        the beam are ordered by minimum Bayes risk. A `shortlist` bounds what is searched; scores
+        stay those of the model, unless without `exact_scores` one hypothesis alone is asked for:
+        then its score is relative to the shortlist, which takes less time.
 
         Raises ValueError for a batch size below 1, ConfigError for a precision that the device
         does not have.
@@ -90,6 +96,11 @@ class Translator:
             workers=workers,
             listener=listener,
         )
+        self._over_shortlists = None
+        if shortlist is not None:
+            self._over_shortlists = ShortlistSearcher.of(
+                self._searcher, shortlist, scoring=model, exact_scores=exact_scores
+            )
 
     @classmethod
     def load(
@@ -103,13 +114,18 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        shortlist: bool = False,
+        exact_scores: bool = True,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder; `search` replaces the settings stored in it.
 
+        With `shortlist` its table of likely pieces bounds what is searched (`mt shortlist`).
+
         Raises ModelFolderError for a bad folder, ConfigError for a device that is not there.
         """
         loaded = load_onto(Path(folder), device=device, search=search)
+        table = Shortlist.load(Path(folder), loaded.tokenizers) if shortlist else None
         return cls(
             loaded.model,
             loaded.tokenizers,
@@ -119,6 +135,8 @@ class Translator:
             workers=workers,
             split=split,
             utility=utility,
+            shortlist=table,
+            exact_scores=exact_scores,
             listener=listener,
         )
 
@@ -206,7 +224,8 @@ class Translator:
         """The translations of token ids, in order; of none, the blank one."""
         places = [i for i, source in enumerate(sources) if source]
         self.model.eval()
-        results = self._searcher.search([Source(tokens=sources[i]) for i in places])
+        searcher = self._over_shortlists or self._searcher
+        results = searcher.search([Source(tokens=sources[i]) for i in places])
         found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
         for i, result in zip(places, results, strict=True):
             found[i] = self._to_texts(result.hypotheses)
