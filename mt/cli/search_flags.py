@@ -43,7 +43,8 @@ def shortlist_option(command: _F) -> _F:
     return click.option(
         "--shortlist",
         is_flag=True,
-        help="Search the pieces that the source is likely to give alone; mt shortlist learns them.",
+        help="Search only the pieces that the source is likely to give, which mt shortlist learns; "
+        "faster on CPUs with large vocabularies, without --json, --n-best and --mbr.",
     )(command)
 
 

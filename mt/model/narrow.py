@@ -83,7 +83,7 @@ def narrowed(model: EncoderDecoder, kind: Narrow) -> EncoderDecoder:
                 setattr(module, name, make(child.weight, child.bias))
     product = make(copied.output_weight, None)
     copied.project = product.forward  # type: ignore[method-assign, assignment]
-    # Packing rows for 8 bits takes as long as ten steps with them in bfloat16 (docs/log.md).
+    # Packing rows for 8 bits takes longer than it gains over bfloat16 (docs/log.md).
     has_bfloat16 = has_fast_bfloat16(copied.output_weight.device)
     make_part = Bfloat16Linear if has_bfloat16 else make
 

@@ -48,7 +48,7 @@ class Lexicon:
 class _Chunk:
     """The cells of some pairs."""
 
-    kind: NDArray[np.int64]
+    kind: NDArray[np.int32]
     """The kind of each cell; those of a target token stand together."""
     start: NDArray[np.int64]
     """Where those of each target token begin."""
@@ -73,12 +73,13 @@ def learn_lexicon(
         nothing = np.zeros(0, np.int32)
         first = np.zeros(source_vocab + 1, np.int32)
         return Lexicon(first=first, targets=nothing, probabilities=np.zeros(0))
-    keyed = [_cells(part, target_vocab) for part in _parts(pairs)]
-    kinds = np.unique(np.concatenate([np.unique(keys) for keys, _ in keyed]))
+    parts = [_chunk(part, target_vocab) for part in _parts(pairs)]
+    kinds, _ = _distinct(np.concatenate([found for found, _ in parts]))
     chunks = []
-    while keyed:
-        keys, start = keyed.pop()
-        chunks.append(_Chunk(kind=np.searchsorted(kinds, keys), start=start))
+    for found, chunk in parts:
+        place = np.searchsorted(kinds, found).astype(np.int32)
+        chunks.append(_Chunk(kind=place[chunk.kind], start=chunk.start))
+    del parts
     source = kinds // target_vocab
     probability = np.ones(len(kinds))
     for _ in range(_ROUNDS):
@@ -107,10 +108,8 @@ def _parts(pairs: Sequence[_Pair]) -> Iterator[Sequence[_Pair]]:
         yield pairs[begin:]
 
 
-def _cells(
-    pairs: Sequence[_Pair], target_vocab: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A number for the two pieces of each cell, and where the cells of each target token begin.
+def _chunk(pairs: Sequence[_Pair], target_vocab: int) -> tuple[NDArray[np.int64], _Chunk]:
+    """The cells of some pairs, with kinds of their own: a number for the two pieces of each kind.
 
     The null piece is source piece 0, the others are counted from 1.
     """
@@ -121,5 +120,15 @@ def _cells(
     begin = np.repeat(lengths[:, 0].cumsum() - lengths[:, 0], lengths[:, 1])
     start = width.cumsum() - width
     place = np.arange(width.sum()) + np.repeat(begin - start, width)
-    keys: NDArray[np.int64] = source[place] * target_vocab + np.repeat(target, width)
-    return keys, start
+    kinds, kind = _distinct(source[place] * target_vocab + np.repeat(target, width))
+    return kinds, _Chunk(kind=kind, start=start)
+
+
+def _distinct(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """As `np.unique(numbers, return_inverse=True)`, which takes several times as long."""
+    order = numbers.argsort()
+    ordered = numbers[order]
+    is_new = np.append(True, ordered[1:] != ordered[:-1])
+    inverse = np.empty(len(numbers), np.int32)
+    inverse[order] = is_new.cumsum() - 1
+    return ordered[is_new], inverse

@@ -2,7 +2,7 @@
 
 Within a shortlist probabilities are made to sum to one, so that the search is that of another
 model. What it finds is scored again by the model itself, decoded by force, so that reported scores
-mean the same with and without. That takes as long as half of a search (docs/log.md): who asks for
+mean the same with and without. That takes longer than shortlists save (docs/log.md): who asks for
 one hypothesis and no score is spared it.
 """
 
@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+import torch
+
 from mt.events import WholeVocabulary
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.hypothesis import CLOSE, Hypothesis, SearchResult
 from mt.search.penalty import length_penalty
 from mt.search.sentence import NO_DEMANDS
-from mt.translate.forced import force
+from mt.translate.forced import Forced, TokenPair, force
 from mt.translate.searching import Searcher, Source
 from mt.translate.shortlist import Shortlist
 from mt.translate.shortlist_model import SYMBOLS, ShortlistModel
@@ -34,23 +36,22 @@ class ShortlistSearcher:
     whole: Searcher
     short: Searcher
     shortlist: Shortlist
-    scoring: EncoderDecoder
-    """The model that scores what is found."""
+    model: EncoderDecoder
+    """What scores what is found: the model that is searched, with the whole vocabulary."""
     exact_scores: bool
     """Whether a single hypothesis is scored too; several always are, and put in order."""
 
     @staticmethod
     def of(
-        whole: Searcher, shortlist: Shortlist, *, scoring: EncoderDecoder, exact_scores: bool
+        whole: Searcher, model: EncoderDecoder, shortlist: Shortlist, *, exact_scores: bool
     ) -> ShortlistSearcher:
-        """A searcher with the settings and the model of `whole`."""
-        assert isinstance(whole.model, EncoderDecoder)
-        model = ShortlistModel(whole.model, shortlist)
+        """A searcher with the settings and the `model` of `whole`."""
+        over_shortlists = ShortlistModel(model, shortlist)
         return ShortlistSearcher(
             whole=whole,
-            short=dataclasses.replace(whole, model=model, symbols=SYMBOLS),
+            short=dataclasses.replace(whole, model=over_shortlists, symbols=SYMBOLS),
             shortlist=shortlist,
-            scoring=scoring,
+            model=model,
             exact_scores=exact_scores,
         )
 
@@ -104,7 +105,7 @@ class ShortlistSearcher:
             for source, result in zip(sources, results, strict=True)
             for hypothesis in result.hypotheses
         ]
-        forced = iter(force(self.scoring, pairs, batch_size=self.whole.capacity))
+        forced = iter(self._forced(pairs, self.whole.capacity))
         scored = []
         for source, result in zip(sources, results, strict=True):
             logs = [next(forced).log_probability for _ in result.hypotheses]
@@ -112,10 +113,14 @@ class ShortlistSearcher:
             if self.whole.is_exact and self._is_close(ranked):
                 # Of their company alone their order follows, not of that of a batch.
                 own = [(source.tokens, each.tokens) for each in result.hypotheses]
-                again = force(self.scoring, own, batch_size=len(own))
+                again = self._forced(own, len(own))
                 ranked = self._ranked(result.hypotheses, [each.log_probability for each in again])
             scored.append(dataclasses.replace(result, hypotheses=ranked))
         return scored
+
+    def _forced(self, pairs: Sequence[TokenPair], batch_size: int) -> list[Forced]:
+        dtype = self.whole.autocast or torch.float32
+        return force(self.model, pairs, batch_size=batch_size, dtype=dtype)
 
     def _ranked(
         self, hypotheses: Sequence[Hypothesis], logs: Sequence[float]

@@ -99,7 +99,7 @@ class Translator:
         self._over_shortlists = None
         if shortlist is not None:
             self._over_shortlists = ShortlistSearcher.of(
-                self._searcher, shortlist, scoring=model, exact_scores=exact_scores
+                self._searcher, searched, shortlist, exact_scores=exact_scores
             )
 
     @classmethod
