@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from mt.cli.options import model_option, search_options
-from mt.cli.search_flags import hypothesis_options, search_config
+from mt.cli.search_flags import hypothesis_options, search_config, shortlist_option
 from mt.cli.source_lines import groups_with_prefixes, source_groups
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.cli.translation_console import TranslationConsole
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
 @hypothesis_options
+@shortlist_option
 @click.option(
     "--prefix",
     type=click.Path(path_type=Path),
@@ -78,6 +79,8 @@ def command(**flags: Any) -> None:
         split=not flags["no_split"] and not flags["alignment"],
         utility=_utility(flags, search),
         glossary=glossary,
+        shortlist=flags["shortlist"],
+        exact_scores=flags["as_json"],
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
@@ -100,6 +103,7 @@ def command(**flags: Any) -> None:
             out.flush()
             count(len(group))
     listener.tell_splits()
+    listener.tell_shortlist()
     if glossary is not None:
         console.print(str(terms))
     if num_at_limit:

@@ -71,6 +71,8 @@ class Searcher:
     On CPUs that is slower: to join lays out all caches anew (docs/log.md).
     """
     listener: Listener
+    symbols: Symbols = _SYMBOLS
+    """The ids of the model's vocabulary that search must know."""
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.
@@ -184,7 +186,7 @@ class Searcher:
             results = search_groups(
                 replica.model,
                 map(padded, share),
-                symbols=_SYMBOLS,
+                symbols=self.symbols,
                 config=self.config,
                 capacity=capacity,
                 max_tokens=capacity * _BATCH_TOKENS,

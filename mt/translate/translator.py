@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 
 from mt.config import Config, SearchConfig, SearchPrecision
-from mt.errors import DataError
 from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
@@ -26,6 +25,8 @@ from mt.translate.model_folder import LoadedModel
 from mt.translate.prefixes import prefix_demands, with_prefixes
 from mt.translate.replicas import replicas_of
 from mt.translate.searching import Searcher, Source
+from mt.translate.shortlist import Shortlist
+from mt.translate.shortlist_search import ShortlistSearcher
 from mt.translate.terminology import Terminology
 from mt.translate.translation import (
     BLANK,
@@ -59,6 +60,8 @@ class Translator:
         split: bool = True,
         utility: Utility | None = None,
         glossary: Glossary | None = None,
+        shortlist: Shortlist | None = None,
+        exact_scores: bool = True,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
@@ -71,7 +74,9 @@ class Translator:
         that the model holds when it translates. Without `workers` there are as many as torch has
         threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
         the beam are ordered by minimum Bayes risk. With a `glossary` its terms and placeholders
-        are brought into translations, and those say which are missing.
+        are brought into translations, and those say which are missing. A `shortlist` bounds what is
+        searched; scores stay those of the model, unless without `exact_scores` one hypothesis alone
+        is asked for: then its score is relative to the shortlist, which takes less time.
 
         Raises ValueError for a batch size below 1 and for other tokenizers, ConfigError for a
         precision that the device does not have.
@@ -88,7 +93,7 @@ class Translator:
         first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
         self._members = Members(first, others)
         self._max_tokens = self._members.longest_good if split else None
-        search = _within_table(config.search, self._members.longest)
+        search = self._members.bounded(config.search)
         if utility is not None:
             search = dataclasses.replace(search, n_best=search.beam)
         device = next(model.parameters()).device
@@ -104,12 +109,18 @@ class Translator:
             refill=device.type != "cpu",
             listener=listener,
         )
+        self._finder: Searcher | ShortlistSearcher = self._searcher
+        if shortlist is not None:
+            self._finder = ShortlistSearcher.of(
+                self._searcher, shortlist, exact_scores=exact_scores
+            )
         self._terminology: Terminology | None = None
         if glossary is not None:
             self._terminology = Terminology(
                 glossary,
                 tokenizers.target,
                 self._searcher,
+                usual=self._finder,
                 all_candidates=utility is not None,
                 listener=listener,
             )
@@ -128,17 +139,21 @@ class Translator:
         split: bool = True,
         utility: Utility | None = None,
         glossary: Glossary | None = None,
+        shortlist: bool = False,
+        exact_scores: bool = True,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder, or several as an ensemble.
 
         The settings of the first hold, and `search` replaces those of search. Of CUDA `devices` so
-        many share the work, None for all. Raises ModelFolderError for a bad folder and for folders
-        that differ in tokenizers or languages, ConfigError for a device that is not there.
+        many share the work, None for all. With `shortlist` the table of the first bounds what is
+        searched (`mt shortlist`). Raises ModelFolderError for a bad folder and for folders that
+        differ in tokenizers or languages, ConfigError for a device that is not there.
         """
         _, *copies_on = choose_devices(device, devices)
         folders = [Path(folder), *map(Path, others)]
         first, *rest = load_members(folders, device=device, search=search)
+        table = Shortlist.load(folders[0], first.tokenizers) if shortlist else None
         return cls(
             first.model,
             first.tokenizers,
@@ -151,6 +166,8 @@ class Translator:
             split=split,
             utility=utility,
             glossary=glossary,
+            shortlist=table,
+            exact_scores=exact_scores,
             listener=listener,
         )
 
@@ -257,7 +274,7 @@ class Translator:
                     )
                 )
             for text, tokens in zip(texts, encoded, strict=True):
-                self._check_length(len(tokens), number)
+                self._members.check_length(len(tokens), number, self._listener)
                 parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))
         return parts
 
@@ -265,8 +282,7 @@ class Translator:
         """The translations of parts, in order; of one without tokens, the blank one."""
         places = [i for i, part in enumerate(parts) if part]
         self._members.set_evaluating()
-        finder = self._searcher if self._terminology is None else self._terminology
-        results = finder.search([parts[i] for i in places])
+        results = (self._terminology or self._finder).search([parts[i] for i in places])
         found: list[tuple[TranslatedText, ...]] = [BLANK] * len(parts)
         for i, result in zip(places, results, strict=True):
             found[i] = self._to_texts(result.hypotheses)
@@ -278,27 +294,3 @@ class Translator:
             return texts_of(hypotheses, decode)
         n_best = self.config.search.n_best
         return by_consensus(hypotheses, decode, utility=self._utility, n_best=n_best)
-
-    def _check_length(self, num_tokens: int, line: int) -> None:
-        longest = self._members.longest
-        if longest is not None and num_tokens + 1 > longest:
-            raise DataError(
-                f"line {line}: {num_tokens} tokens are more than the {longest - 1} that this "
-                "model's learned positions reach",
-                hint="Split the line into sentences",
-            )
-        trained = self._members.trained_length
-        if num_tokens > trained:
-            text = (
-                f"line {line}: {num_tokens} tokens, longer than what training went to "
-                f"({trained}); it is translated whole, but perhaps badly"
-            )
-            self._listener(Notice(text=text, is_warning=True))
-
-
-def _within_table(search: SearchConfig, longest: int | None) -> SearchConfig:
-    """Bound hypotheses by a table of learned positions, which must hold the start symbol too."""
-    if longest is None:
-        return search
-    bound = longest - 1 if search.max_length is None else min(search.max_length, longest - 1)
-    return dataclasses.replace(search, max_length=max(bound, 1))
