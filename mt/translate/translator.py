@@ -70,13 +70,13 @@ class Translator:
         tokenizers must be those of `model`, whose settings hold. Each of the devices `copies_on`
         translates a share, with copies of the weights that are made now.
 
-        In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
-        that the model holds when it translates. Without `workers` there are as many as torch has
-        threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
-        the beam are ordered by minimum Bayes risk. With a `glossary` its terms and placeholders
-        are brought into translations, and those say which are missing. A `shortlist` bounds what is
-        searched; scores stay those of the model, unless without `exact_scores` one hypothesis alone
-        is asked for: then its score is relative to the shortlist, which takes less time.
+        The weights are arranged for search now: later changes of them are not seen. Without
+        `workers` there are as many as torch has threads. Without `split` long lines are translated
+        whole. With a `utility` the hypotheses of the beam are ordered by minimum Bayes risk. With a
+        `glossary` its terms and placeholders are brought into translations, and those say which are
+        missing. A `shortlist` bounds what is searched; scores stay those of the model, unless
+        without `exact_scores` one hypothesis alone is asked for: then its score is relative to the
+        shortlist, which takes less time.
 
         Raises ValueError for a batch size below 1 and for other tokenizers, ConfigError for a
         precision that the device does not have.
@@ -98,12 +98,10 @@ class Translator:
             search = dataclasses.replace(search, n_best=search.beam)
         device = next(model.parameters()).device
         chosen = choose_search_precision(precision, device)
-        is_on_gpu = device.type != "cpu" and chosen == "bfloat16"
         self._searcher = Searcher(
             replicas=replicas_of(self._members.models, copies_on=copies_on, precision=chosen),
             config=search,
             capacity=batch_size,
-            autocast=torch.bfloat16 if is_on_gpu else None,
             is_exact=chosen == "float32",
             workers=workers,
             refill=device.type != "cpu",
