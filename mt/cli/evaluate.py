@@ -125,6 +125,7 @@ def _translate(
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],
+        forks=True,
         glossary=glossary,
         shortlist=flags["shortlist"],
         exact_scores=False,

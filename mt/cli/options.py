@@ -60,7 +60,8 @@ def search_options(command: _F) -> _F:
     command = click.option(
         "--workers",
         type=click.IntRange(min=1),
-        help="Threads that translate side by side on the CPU; else one for each of --threads.",
+        help="Processes that translate side by side on the CPU, where it is not Linux threads; "
+        "without it one for each of --threads.",
     )(command)
     command = click.option(
         "--devices",

@@ -76,6 +76,7 @@ def command(**flags: Any) -> None:
         precision=flags["precision"],
         batch_size=flags["batch_size"],
         workers=flags["workers"],
+        forks=True,
         split=not flags["no_split"] and not flags["alignment"],
         utility=_utility(flags, search),
         glossary=glossary,

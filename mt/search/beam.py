@@ -32,7 +32,7 @@ from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
 from mt.search.sentence import Demands, Sentence, Symbols
 from mt.search.step import S, StepModel
 
-_DEAD = 8  # sentences are dropped when one in so many is done: dropping copies what stays
+_DEAD = 4  # sentences are dropped when one in so many is done: dropping copies what stays
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,16 +1,17 @@
 """From many tokenised lines to their search results: groups by length, refilled beams, workers.
 
-Several workers, each a thread with a core of its own, have a share of the groups each. Threads that
-share every small product would wait for each other instead; workers never do. Several devices
-likewise: each has a share, its own copy of the weights and a thread that drives it.
+Several workers, each a thread or a process with a core of its own, have a share of the groups each.
+Threads that share every small product would wait for each other instead; workers never do. Several
+devices likewise: each has a share, its own copy of the weights and a thread that drives it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 
@@ -22,6 +23,7 @@ from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands, Symbols
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
+from mt.translate.forked import ForkedWorkers
 from mt.translate.replicas import Replica
 
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
@@ -45,6 +47,15 @@ class Source:
         return len(self.tokens)
 
 
+@dataclass(frozen=True)
+class _Job:
+    """What a worker does: groups of keys, and the sources of these."""
+
+    sources: Mapping[int, Source] | Sequence[Source]
+    groups: Sequence[list[int]]
+    capacity: int
+
+
 @dataclass(kw_only=True)
 class Searcher:
     """Searches tokenised sources; what company they have changes no result.
@@ -62,7 +73,9 @@ class Searcher:
     is_exact: bool
     """Whether close calls are searched again."""
     workers: int | None
-    """Threads on the CPU; None takes as many as torch has."""
+    """How many work side by side on the CPU; None takes as many as torch has threads."""
+    forks: bool
+    """Whether they are processes (`mt.translate.forked`); else they are threads."""
     refill: bool
     """Whether waiting sentences take the rows of those that are done.
 
@@ -71,6 +84,9 @@ class Searcher:
     listener: Listener
     symbols: Symbols = _SYMBOLS
     """The ids of the model's vocabulary that search must know."""
+    _forked: ForkedWorkers[_Job, dict[int, SearchResult]] | None = field(
+        default=None, init=False, repr=False
+    )
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.
@@ -133,23 +149,32 @@ class Searcher:
     ) -> dict[int, SearchResult]:
         """Search groups by as many workers as there is work for."""
         threads = torch.get_num_threads()
-        num_workers = min(self._wanted_workers(threads), len(groups))
+        wanted = self._wanted_workers(threads)
+        num_workers = min(wanted, len(groups))
         if num_workers <= 1:
-            return self._work(self.replicas[0], sources, groups, capacity)
-        each = max(threads // num_workers, 1)
+            return self._work(self.replicas[0], _Job(sources, groups, capacity))
+        # Every worker has its share from the first: scores do not depend on who is faster.
+        jobs = [
+            _Job({key: sources[key] for group in share for key in group}, share, capacity)
+            for share in (groups[number::num_workers] for number in range(num_workers))
+        ]
+        if self.forks and len(self.replicas) == 1 and self.replicas[0].device.type == "cpu":
+            if self._forked is None:
+                each = max(threads // wanted, 1)
+                work = partial(self._work, self.replicas[0])
+                self._forked = ForkedWorkers(wanted, work, threads=each)
+            parts = self._forked.do(jobs)
+        else:
+            parts = self._in_threads(jobs, max(threads // num_workers, 1))
+        return {key: result for part in parts for key, result in part.items()}
 
+    def _in_threads(self, jobs: Sequence[_Job], threads: int) -> list[dict[int, SearchResult]]:
         def work_apart(number: int) -> dict[int, SearchResult]:
-            torch.set_num_threads(each)
-            # Every worker has its share from the first: scores do not depend on who is faster.
-            share = groups[number::num_workers]
-            replica = self.replicas[number % len(self.replicas)]
-            return self._work(replica, sources, share, capacity)
+            torch.set_num_threads(threads)
+            return self._work(self.replicas[number % len(self.replicas)], jobs[number])
 
-        found: dict[int, SearchResult] = {}
-        with using_threads(each), ThreadPoolExecutor(num_workers, "search") as pool:
-            for part in pool.map(work_apart, range(num_workers)):
-                found.update(part)
-        return found
+        with using_threads(threads), ThreadPoolExecutor(len(jobs), "search") as pool:
+            return list(pool.map(work_apart, range(len(jobs))))
 
     def _wanted_workers(self, threads: int) -> int:
         """One a device; a CPU by itself has several."""
@@ -157,15 +182,9 @@ class Searcher:
             return len(self.replicas)
         return self.workers or threads
 
-    def _work(
-        self,
-        replica: Replica,
-        sources: Sequence[Source],
-        share: Sequence[list[int]],
-        capacity: int,
-    ) -> dict[int, SearchResult]:
+    def _work(self, replica: Replica, job: _Job) -> dict[int, SearchResult]:
         """Search groups one after the other, on one device."""
-        device = replica.device
+        device, sources = replica.device, job.sources
 
         def padded(keys: list[int]) -> Group:
             source, mask = pad_with_end([sources[key].tokens for key in keys])
@@ -179,10 +198,10 @@ class Searcher:
         with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
             results = search_groups(
                 replica.model,
-                map(padded, share),
+                map(padded, job.groups),
                 symbols=self.symbols,
                 config=self.config,
-                capacity=capacity,
-                max_tokens=capacity * _BATCH_TOKENS,
+                capacity=job.capacity,
+                max_tokens=job.capacity * _BATCH_TOKENS,
             )
             return dict(results)

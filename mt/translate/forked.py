@@ -1,0 +1,108 @@
+"""Worker processes, forked from this one, so that all search with one set of weights.
+
+Threads share one interpreter: while one of them runs Python, the others wait, which on two cores
+costs a fifth of the speed and on many cores most of it. Forked processes do not meet at all.
+
+A fork copies what other threads of the process hold at that moment, locks too. So processes are for
+programs that know their threads, such as the commands of `mt`; they are to be had on Linux alone.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from typing import Any, Generic, Never, TypeVar
+
+import torch
+
+from mt.errors import DataError
+
+Job = TypeVar("Job")
+Found = TypeVar("Found")
+
+CAN_FORK = sys.platform == "linux"
+
+
+class ForkedWorkers(Generic[Job, Found]):
+    """Processes that do jobs; they end when this is forgotten or this process ends."""
+
+    def __init__(self, count: int, work: Callable[[Job], Found], *, threads: int) -> None:
+        """Fork `count` processes that `work`, each with so many `threads` of torch."""
+        context = multiprocessing.get_context("fork")
+        self._lock = threading.Lock()
+        self._ends: list[Connection[Any, Any]] = []
+        self._processes = []
+        for _ in range(count):
+            ours, theirs = context.Pipe()
+            self._ends.append(ours)
+            # An end that is open in a second process would hide that the first has ended.
+            process = context.Process(
+                target=_serve, args=(theirs, list(self._ends), work, threads), daemon=True
+            )
+            process.start()
+            theirs.close()
+            self._processes.append(process)
+
+    def do(self, jobs: Sequence[Job]) -> list[Found]:
+        """Do jobs, at most one for each process, all at once; gives what they found, in order.
+
+        Raises what a job raises, and DataError when a process was killed.
+        """
+        with self._lock:
+            for end, job in zip(self._ends, jobs, strict=False):
+                end.send(job)
+            # All answers are fetched before one is looked at: none stays behind for the next job.
+            answers = [self._answer(number) for number in range(len(jobs))]
+        for error, _ in answers:
+            if error is not None:
+                raise error
+        return [found for _, found in answers]
+
+    def _answer(self, number: int) -> tuple[BaseException | None, Any]:
+        try:
+            answer: tuple[BaseException | None, Any] = self._ends[number].recv()
+        except (EOFError, ConnectionError):
+            process = self._processes[number]
+            process.join()
+            error = DataError(
+                f"a worker process ended while it was searching (exit code {process.exitcode})",
+                hint="Perhaps the memory is too small: take a smaller --batch-size, or --workers 1",
+            )
+            return error, None
+        return answer
+
+
+def _serve(
+    end: Connection[Any, Any],
+    not_ours: Sequence[Connection[Any, Any]],
+    work: Callable[[Any], Any],
+    threads: int,
+) -> Never:
+    """Do one job after the other until the other end is closed.
+
+    Then the process ends at once: what it would flush or free belongs to the one it came from.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and decides
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for each in not_ours:
+        each.close()
+    torch.set_num_threads(threads)
+    while True:
+        try:
+            job = end.recv()
+        except (EOFError, ConnectionError):
+            os._exit(0)
+        answer: tuple[Exception | None, Any]
+        try:
+            answer = (None, work(job))
+        except Exception as error:
+            answer = (error, None)
+        try:
+            end.send(answer)
+        except ConnectionError:
+            os._exit(0)
