@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mt.config import SearchConfig
+    from mt.config import SamplingConfig, SearchConfig
     from mt.errors import MtError
     from mt.translate.translation import TranslatedText, Translation
     from mt.translate.translator import Translator
@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MtError",
+    "SamplingConfig",
     "SearchConfig",
     "TranslatedText",
     "Translation",
@@ -27,6 +28,7 @@ __all__ = [
 
 _HOMES = {
     "MtError": "mt.errors",
+    "SamplingConfig": "mt.config",
     "SearchConfig": "mt.config",
     "TranslatedText": "mt.translate.translation",
     "Translation": "mt.translate.translation",

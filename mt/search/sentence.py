@@ -21,6 +21,9 @@ class Symbols:
 class Demands:
     """What one sentence asks of its translation, beyond what the settings ask of all."""
 
+    stream: tuple[int, ...] = ()
+    """Names the random numbers of its samples; equal ones give equal sentences equal samples."""
+
 
 NO_DEMANDS = Demands()
 

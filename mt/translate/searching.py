@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from mt.config import SearchConfig
+from mt.config import SamplingConfig, SearchConfig
 from mt.events import Listener, Notice
 from mt.model.device import fitting_in_memory, using_threads
 from mt.model.encoder_decoder import EncoderDecoder
@@ -59,6 +59,8 @@ class Searcher:
     workers: int | None
     """Threads on the CPU; None takes as many as torch has."""
     listener: Listener
+    sampling: SamplingConfig | None = None
+    """How samples are drawn, instead of searching."""
     refill: bool = True
     """Whether waiting sentences take the rows of those that are done."""
 
@@ -86,7 +88,8 @@ class Searcher:
                     longest = max(len(sources[key]) for key in order)
                     with fitting_in_memory(
                         f"the search for a sentence of {longest} tokens",
-                        hint="Take a smaller --beam, split the line, or use --device cpu",
+                        hint="Take a smaller --beam or --sample, split the line, or use "
+                        "--device cpu",
                     ):
                         raise
                 # The error holds the tensors of its frames until this block ends.
@@ -95,8 +98,8 @@ class Searcher:
             self.capacity = max(min(self.capacity, len(order)) // 2, 1)
             text = (
                 "the search does not fit in the memory of the device: from here on "
-                f"{self.capacity} sentences are searched together (--batch-size and --beam make "
-                "it smaller)"
+                f"{self.capacity} sentences are searched together (--batch-size, --beam and "
+                "--sample make it smaller)"
             )
             self.listener(Notice(text=text))
 
@@ -146,6 +149,7 @@ class Searcher:
                     config=self.config,
                     capacity=capacity,
                     max_tokens=capacity * _BATCH_TOKENS,
+                    sampling=self.sampling,
                 )
                 return dict(results)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from mt.config import Config, SearchConfig, SearchPrecision
+from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
 from mt.errors import DataError
 from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_search_precision
@@ -17,9 +17,10 @@ from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.narrow import narrowed
 from mt.search.consensus import Utility
 from mt.search.hypothesis import Hypothesis
+from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.long_lines import join_hypotheses, longest_good, split_lines
+from mt.translate.long_lines import join_hypotheses, join_samples, longest_good, split_lines
 from mt.translate.model_folder import load_onto
 from mt.translate.searching import Searcher, Source
 from mt.translate.translation import (
@@ -27,6 +28,7 @@ from mt.translate.translation import (
     TranslatedText,
     Translation,
     by_consensus,
+    samples_of,
     texts_of,
 )
 
@@ -51,14 +53,16 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        sampling: SamplingConfig | None = None,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
 
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
-        threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
-        the beam are ordered by minimum Bayes risk.
+        threads. Without `split` long lines are translated whole. With `sampling` translations are
+        drawn from the model instead of searched for, by random numbers of each line's own. With a
+        `utility` the hypotheses of the beam, or the samples, are ordered by minimum Bayes risk.
 
         Raises ValueError for a batch size below 1, ConfigError for a precision that the device
         does not have.
@@ -71,6 +75,7 @@ class Translator:
         self._batch_size = batch_size
         self._listener = listener
         self._utility = utility
+        self._sampling = sampling
         self._max_tokens = longest_good(config, model.longest) if split else None
         search = _within_table(config.search, model.longest)
         if utility is not None:
@@ -88,6 +93,7 @@ class Translator:
             autocast=torch.bfloat16 if is_on_gpu else None,
             is_exact=chosen == "float32",
             workers=workers,
+            sampling=sampling,
             listener=listener,
         )
 
@@ -103,6 +109,7 @@ class Translator:
         workers: int | None = None,
         split: bool = True,
         utility: Utility | None = None,
+        sampling: SamplingConfig | None = None,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder; `search` replaces the settings stored in it.
@@ -119,6 +126,7 @@ class Translator:
             workers=workers,
             split=split,
             utility=utility,
+            sampling=sampling,
             listener=listener,
         )
 
@@ -127,16 +135,18 @@ class Translator:
         """Lines that are worth giving at once."""
         return self._batch_size * _WINDOW
 
-    def translate(self, lines: Iterable[str]) -> Iterator[Translation]:
-        """Translate lines one for one, in order, holding a window of them in memory."""
+    def translate(self, lines: Iterable[str], *, first_line: int = 1) -> Iterator[Translation]:
+        """Translate lines one for one, in order, holding a window of them in memory.
+
+        Warnings, and the random numbers of samples, count them from `first_line`.
+        """
         stream = iter(lines)
-        first_line = 1
         while window := list(islice(stream, self.window)):
             yield from self.translate_window(window, first_line=first_line)
             first_line += len(window)
 
     def translate_window(self, lines: Sequence[str], *, first_line: int = 1) -> list[Translation]:
-        """Translate some lines together; warnings count them from `first_line`.
+        """Translate some lines together; warnings and random numbers count from `first_line`.
 
         Raises DataError for a line beyond a table of learned positions.
         """
@@ -148,7 +158,8 @@ class Translator:
         if not long:
             for number, source in enumerate(sources, start=first_line):
                 self._check_length(len(source), number)
-            found = self._translate_sources(sources)
+            demands = [self._demands(first_line + i, 0) for i in range(len(lines))]
+            found = self._translate_sources(sources, demands)
         else:
             found = self._translate_in_parts(lines, sources, first_line)
         return [
@@ -189,9 +200,15 @@ class Translator:
                 )
             for part in of_line:
                 self._check_length(len(part), number)
-        found = split.by_line(self._translate_sources(parts))
+        demands = [
+            self._demands(number, part)
+            for number, of_line in enumerate(split.segments, start=first_line)
+            for part in range(len(of_line))
+        ]
+        found = split.by_line(self._translate_sources(parts, demands))
+        join = join_samples if self._gives_samples else join_hypotheses
         return [
-            join_hypotheses(
+            join(
                 of_line,
                 segments,
                 search=self.config.search,
@@ -200,14 +217,26 @@ class Translator:
             for of_line, segments in zip(found, split.segments, strict=True)
         ]
 
+    @property
+    def _gives_samples(self) -> bool:
+        """Whether hypotheses are samples, all of them, in no order of merit."""
+        return self._sampling is not None and self._utility is None
+
+    def _demands(self, line: int, part: int) -> Demands:
+        """What a part of a line asks for by itself: of samples, random numbers of its own."""
+        return NO_DEMANDS if self._sampling is None else Demands(stream=(line, part))
+
     def _translate_sources(
-        self, sources: Sequence[Sequence[int]]
+        self, sources: Sequence[Sequence[int]], demands: Sequence[Demands]
     ) -> list[tuple[TranslatedText, ...]]:
         """The translations of token ids, in order; of none, the blank one."""
         places = [i for i, source in enumerate(sources) if source]
         self.model.eval()
-        results = self._searcher.search([Source(tokens=sources[i]) for i in places])
-        found: list[tuple[TranslatedText, ...]] = [BLANK] * len(sources)
+        results = self._searcher.search(
+            [Source(tokens=sources[i], demands=demands[i]) for i in places]
+        )
+        samples = self._sampling.samples if self._sampling and self._gives_samples else 1
+        found: list[tuple[TranslatedText, ...]] = [BLANK * samples] * len(sources)
         for i, result in zip(places, results, strict=True):
             found[i] = self._to_texts(result.hypotheses)
         return found
@@ -215,7 +244,10 @@ class Translator:
     def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
         decode = self.tokenizers.target.decode
         if self._utility is None:
-            return texts_of(hypotheses, decode)
+            to_texts = texts_of if self._sampling is None else samples_of
+            return to_texts(hypotheses, decode)
+        if self._sampling is not None:
+            return by_consensus(hypotheses, decode, utility=self._utility, are_samples=True)
         n_best = self.config.search.n_best
         return by_consensus(hypotheses, decode, utility=self._utility, n_best=n_best)
 
