@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -64,6 +65,10 @@ def sampling_config(flags: dict[str, Any]) -> SamplingConfig | None:
         if flags[name] is not None:
             flag = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{flag} has no effect with --sample: {reason}")
+    for name, value in given.items():
+        if not math.isfinite(value):
+            flag = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{flag} must be a finite number: {value}")
     if flags["mbr"] is not None and flags["sample"] == 1:
         raise click.UsageError("--mbr has an effect with --sample 2 or more alone")
     from mt.config import SamplingConfig
