@@ -40,7 +40,7 @@ class Drawn:
     token: Tensor
     """(R)"""
     is_close: Tensor
-    """(R) whether a difference of `CLOSE` in a log-probability could have given another token."""
+    """(R) whether log-probabilities moved by half of `CLOSE` could have given another token."""
 
 
 def draw_tokens(
@@ -141,21 +141,26 @@ def _surely_inside(config: SamplingConfig) -> float:
     at most, and that of the k most probable is 1 at most.
     """
     by_number = 0.0 if config.top_k is None else 1 / (config.top_k + 1)
-    return max(by_number, 1 - config.top_p) + 2 * _slack(config)
+    return max(by_number, 1 - config.top_p) + _slack(config) + _near(config)
+
+
+def _near(config: SamplingConfig) -> float:
+    """A quotient of two probabilities changes by a factor of 1 + this at most by such a move."""
+    return math.expm1(CLOSE / config.temperature) + _ROUNDING
 
 
 def _slack(config: SamplingConfig) -> float:
-    """By how much a difference of `CLOSE` in log-probabilities can move a mass, and more."""
-    return CLOSE / config.temperature + 2 * _ROUNDING
+    """A mass of p changes by this at most: its odds p / (1 - p) do as a quotient does."""
+    return config.top_p * (1 - config.top_p) * _near(config) + 2 * _ROUNDING
 
 
 def _verdict(q: Tensor, token: Tensor, config: SamplingConfig) -> _Verdict:
     """Whether token (R) are inside top-k and top-p of the probabilities q (R, V)."""
-    slack = _slack(config)
+    slack, near = _slack(config), _near(config)
     own = q.gather(1, token[:, None])
     # Tokens that are about as probable may be before it or behind.
-    surely_before = q > own * math.exp(2 * slack)
-    perhaps_before = (q >= own * math.exp(-2 * slack)).scatter_(1, token[:, None], value=False)
+    surely_before = q > own * (1 + near)
+    perhaps_before = (q >= own / (1 + near)).scatter_(1, token[:, None], value=False)
     bound = _mass_bound(q, config)
 
     def is_outside(before: Tensor, more: float) -> Tensor:
