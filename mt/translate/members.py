@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,6 +49,14 @@ class Members:
     def trained_length(self) -> int:
         """The source length, without the end symbol, to which the training of all went."""
         return min(trained_length(each.config) for each in self._all)
+
+    def bounded(self, search: SearchConfig) -> SearchConfig:
+        """Settings whose hypotheses fit that table, which must hold the start symbol too."""
+        longest = self.longest
+        if longest is None:
+            return search
+        bound = longest - 1 if search.max_length is None else min(search.max_length, longest - 1)
+        return dataclasses.replace(search, max_length=max(bound, 1))
 
     def set_evaluating(self) -> None:
         """Put all in evaluation mode: no dropout."""

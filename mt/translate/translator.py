@@ -9,31 +9,25 @@ from pathlib import Path
 
 import torch
 
-from mt.config import Config, SearchConfig, SearchPrecision
+from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
 from mt.errors import DataError
 from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.consensus import Utility
-from mt.search.hypothesis import Hypothesis
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.long_lines import SplitLines, join_hypotheses, split_lines
+from mt.translate.choice import Choice
+from mt.translate.long_lines import SplitLines, split_lines
 from mt.translate.members import Members, load_members
 from mt.translate.model_folder import LoadedModel
 from mt.translate.prefixes import prefix_demands, with_prefixes
 from mt.translate.replicas import replicas_of
 from mt.translate.searching import Searcher, Source
 from mt.translate.terminology import Terminology
-from mt.translate.translation import (
-    BLANK,
-    TranslatedText,
-    Translation,
-    by_consensus,
-    texts_of,
-)
+from mt.translate.translation import TranslatedText, Translation
 
 _WINDOW = 32  # batches that are sorted by length together
 
@@ -59,6 +53,7 @@ class Translator:
         split: bool = True,
         utility: Utility | None = None,
         glossary: Glossary | None = None,
+        sampling: SamplingConfig | None = None,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
@@ -69,40 +64,48 @@ class Translator:
 
         In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
         that the model holds when it translates. Without `workers` there are as many as torch has
-        threads. Without `split` long lines are translated whole. With a `utility` the hypotheses of
-        the beam are ordered by minimum Bayes risk. With a `glossary` its terms and placeholders
-        are brought into translations, and those say which are missing.
+        threads. Without `split` long lines are translated whole. With `sampling` translations are
+        drawn from the model, by random numbers of each line's own. With a `utility` the hypotheses
+        of the beam, or the samples, are ordered by minimum Bayes risk. With a `glossary` its terms
+        and placeholders are brought into translations, and those say which are missing.
 
-        Raises ValueError for a batch size below 1 and for other tokenizers, ConfigError for a
-        precision that the device does not have.
+        Raises ValueError for a batch size below 1, for other tokenizers, and for samples with a
+        `glossary`, ConfigError for a precision that the device does not have.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
+        if glossary is not None and sampling is not None:
+            raise ValueError("samples hold no terms of a glossary: only a search brings them in")
         self.config = config
         self.model = model
         self.tokenizers = tokenizers
         self._batch_size = batch_size
         self._listener = listener
-        self._utility = utility
+        self._sampling = sampling
+        self._choice = Choice(
+            search=config.search,
+            target_language=config.target_language,
+            decode=tokenizers.target.decode,
+            utility=utility,
+            sampling=sampling,
+        )
         self.others = tuple(others)
         first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
         self._members = Members(first, others)
         self._max_tokens = self._members.longest_good if split else None
-        search = _within_table(config.search, self._members.longest)
-        if utility is not None:
-            search = dataclasses.replace(search, n_best=search.beam)
         device = next(model.parameters()).device
         chosen = choose_search_precision(precision, device)
         is_on_gpu = device.type != "cpu" and chosen == "bfloat16"
         self._searcher = Searcher(
             replicas=replicas_of(self._members.models, copies_on=copies_on, precision=chosen),
-            config=search,
+            config=self._choice.needed(self._members.bounded(config.search)),
             capacity=batch_size,
             autocast=torch.bfloat16 if is_on_gpu else None,
             is_exact=chosen == "float32",
             workers=workers,
             refill=device.type != "cpu",
             listener=listener,
+            sampling=sampling,
         )
         self._terminology: Terminology | None = None
         if glossary is not None:
@@ -128,6 +131,7 @@ class Translator:
         split: bool = True,
         utility: Utility | None = None,
         glossary: Glossary | None = None,
+        sampling: SamplingConfig | None = None,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder, or several as an ensemble.
@@ -151,6 +155,7 @@ class Translator:
             split=split,
             utility=utility,
             glossary=glossary,
+            sampling=sampling,
             listener=listener,
         )
 
@@ -160,15 +165,19 @@ class Translator:
         return self._batch_size * _WINDOW * len(self._searcher.replicas)
 
     def translate(
-        self, lines: Iterable[str], *, prefixes: Iterable[str] | None = None
+        self,
+        lines: Iterable[str],
+        *,
+        prefixes: Iterable[str] | None = None,
+        first_line: int = 1,
     ) -> Iterator[Translation]:
         """Translate lines one for one, in order, holding a window of them in memory.
 
         With `prefixes`, one a line, each translation begins with its own; a blank one asks for
         nothing. Raises DataError where they are fewer or more than the lines, when that is found.
+        Warnings, and the random numbers of samples, count lines from `first_line`.
         """
         stream = iter(lines)
-        first_line = 1
         windows = iter(lambda: list(islice(stream, self.window)), [])
         for window, of_window in with_prefixes(windows, prefixes):
             yield from self.translate_window(window, first_line=first_line, prefixes=of_window)
@@ -181,7 +190,7 @@ class Translator:
         first_line: int = 1,
         prefixes: Sequence[str] | None = None,
     ) -> list[Translation]:
-        """Translate some lines together; warnings count them from `first_line`.
+        """Translate some lines together; warnings and random numbers count from `first_line`.
 
         With `prefixes`, one a line, each translation begins with its own. A line with a prefix is
         translated whole: nobody says which of its parts a prefix is of.
@@ -213,12 +222,7 @@ class Translator:
         translations = [
             Translation(
                 source=line,
-                hypotheses=join_hypotheses(
-                    of_line,
-                    segments,
-                    search=self.config.search,
-                    target_language=self.config.target_language,
-                ),
+                hypotheses=self._choice.joined(of_line, segments),
             )
             for line, of_line, segments in zip(lines, found, split.segments, strict=True)
         ]
@@ -256,8 +260,10 @@ class Translator:
                         num_parts=len(texts),
                     )
                 )
-            for text, tokens in zip(texts, encoded, strict=True):
+            for place, (text, tokens) in enumerate(zip(texts, encoded, strict=True)):
                 self._check_length(len(tokens), number)
+                if self._sampling is not None:
+                    of_line = dataclasses.replace(of_line, stream=(number, place))
                 parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))
         return parts
 
@@ -267,17 +273,10 @@ class Translator:
         self._members.set_evaluating()
         finder = self._searcher if self._terminology is None else self._terminology
         results = finder.search([parts[i] for i in places])
-        found: list[tuple[TranslatedText, ...]] = [BLANK] * len(parts)
+        found: list[tuple[TranslatedText, ...]] = [self._choice.blank] * len(parts)
         for i, result in zip(places, results, strict=True):
-            found[i] = self._to_texts(result.hypotheses)
+            found[i] = self._choice.texts(result.hypotheses)
         return found
-
-    def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
-        decode = self.tokenizers.target.decode
-        if self._utility is None:
-            return texts_of(hypotheses, decode)
-        n_best = self.config.search.n_best
-        return by_consensus(hypotheses, decode, utility=self._utility, n_best=n_best)
 
     def _check_length(self, num_tokens: int, line: int) -> None:
         longest = self._members.longest
@@ -294,11 +293,3 @@ class Translator:
                 f"({trained}); it is translated whole, but perhaps badly"
             )
             self._listener(Notice(text=text, is_warning=True))
-
-
-def _within_table(search: SearchConfig, longest: int | None) -> SearchConfig:
-    """Bound hypotheses by a table of learned positions, which must hold the start symbol too."""
-    if longest is None:
-        return search
-    bound = longest - 1 if search.max_length is None else min(search.max_length, longest - 1)
-    return dataclasses.replace(search, max_length=max(bound, 1))
