@@ -118,6 +118,33 @@ def test_samples_that_end_at_the_bound_are_counted(model: Path) -> None:
     assert "mt: warning: 5 translations were ended at the length bound" in run.err
 
 
+def test_prefixes_constraints_and_ensembles_hold_for_samples(
+    model: Path, toy: Toy, tmp_path: Path
+) -> None:
+    """Every sample has the prefix of its line; nothing comes twice; the score is `mt score`'s."""
+    data = toy.test.source.read_bytes()
+    first = sentence(9, 8).split()[0]
+    prefixes = tmp_path / "prefixes"
+    prefixes.write_bytes(as_bytes([first, *[""] * (NUM_TEST - 1)]))
+    together = ("-m", model)  # beside the -m of `translate`: an ensemble of the model with itself
+    options = ("--prefix", prefixes, "--no-repeat-ngram", "1", "--sample", "3", *HOT)
+    rows = translate(model, data, *together, *options, "--json", "--alignment").lines
+    records = [json.loads(row) for row in rows]
+    assert all(each["text"].startswith(first) for each in records[0]["hypotheses"])
+    listed = []
+    for record in records:
+        assert len(record["hypotheses"]) == 3
+        for each in record["hypotheses"]:
+            pieces = [token["piece"] for token in each["tokens"]]
+            assert len(set(pieces)) == len(pieces)
+            values = [token["log_probability"] for token in each["tokens"]]
+            listed.append((each["score"], sum(values) / len(values)))
+    reported, forced = zip(*listed, strict=True)
+    assert reported == pytest.approx(forced, abs=1e-4)
+    texts = [each["text"] for record in records for each in record["hypotheses"]]
+    assert translate(model, data, *options).lines == texts
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -128,6 +155,11 @@ def test_samples_that_end_at_the_bound_are_counted(model: Path) -> None:
         (("--sample", "2", "--beam", "5"), "--beam has no effect with --sample"),
         (("--sample", "2", "--n-best", "2"), "--n-best has no effect with --sample"),
         (("--sample", "1", "--mbr", "chrf"), "--mbr has an effect with --sample 2 or more alone"),
+        (("--sample", "2", "--glossary", "x"), "--glossary cannot be combined with --sample"),
+        (
+            ("--sample", "2", "--placeholders", "default"),
+            "--placeholders cannot be combined with --sample",
+        ),
         (("--sample", "0"), "Invalid value for '--sample'"),
         (("--sample", "1", "--temperature", "0"), "Invalid value for '--temperature'"),
         (("--sample", "1", "--temperature", "nan"), "--temperature must be a finite number"),
