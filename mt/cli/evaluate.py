@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from mt.cli.options import model_option, search_options
+from mt.cli.search_flags import shortlist_option
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.errors import DataError
 
@@ -25,6 +26,7 @@ from mt.errors import DataError
 )
 @click.option("--lowercase", is_flag=True, help="Compare without case; the signatures show it.")
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
+@shortlist_option
 @term_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
 @search_options
@@ -47,6 +49,8 @@ def command(**flags: Any) -> None:
         )
     if hyp is not None and (flags["glossary"] is not None or flags["placeholders"]):
         raise click.UsageError("--glossary and --placeholders have an effect with -m MODEL alone")
+    if model is None and flags["shortlist"]:
+        raise click.UsageError("--shortlist has an effect with -m MODEL alone")
     if len(files) < (1 if model is None else 2):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
     references = files if model is None else files[1:]
@@ -122,10 +126,13 @@ def _translate(
         batch_size=flags["batch_size"],
         workers=flags["workers"],
         glossary=glossary,
+        shortlist=flags["shortlist"],
+        exact_scores=False,
         listener=listener,
     )
     translations = list(translator.translate(sources))
     listener.tell_splits()
+    listener.tell_shortlist()
     if glossary is not None:
         terms = TermCounts()
         terms.add(translations)

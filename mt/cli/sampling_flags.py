@@ -17,6 +17,11 @@ _OF_SEARCH = {
     "beam": "samples are drawn, not searched for",
     "n_best": "each line read gives a line for each sample, or with --mbr one",
 }
+_OF_SEARCH_ALONE = {
+    "glossary": "terms are searched for, not drawn",
+    "placeholders": "terms are searched for, not drawn",
+    "shortlist": "samples are drawn from the whole vocabulary",
+}
 
 
 def sampling_options(command: _F) -> _F:
@@ -65,11 +70,9 @@ def sampling_config(flags: dict[str, Any]) -> SamplingConfig | None:
         if flags[name] is not None:
             flag = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{flag} has no effect with --sample: {reason}")
-    for name in ("glossary", "placeholders"):
+    for name, reason in _OF_SEARCH_ALONE.items():
         if flags[name]:
-            raise click.UsageError(
-                f"--{name} cannot be combined with --sample: terms are searched for, not drawn"
-            )
+            raise click.UsageError(f"--{name} cannot be combined with --sample: {reason}")
     for name, value in given.items():
         if not math.isfinite(value):
             flag = f"--{name.replace('_', '-')}"

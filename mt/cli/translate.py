@@ -12,7 +12,7 @@ import click
 
 from mt.cli.options import model_option, search_options
 from mt.cli.sampling_flags import sampling_config, sampling_options
-from mt.cli.search_flags import hypothesis_options, search_config
+from mt.cli.search_flags import hypothesis_options, search_config, shortlist_option
 from mt.cli.source_lines import groups_with_prefixes, source_groups
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.cli.translation_console import TranslationConsole
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
 @hypothesis_options
 @sampling_options
+@shortlist_option
 @click.option(
     "--prefix",
     type=click.Path(path_type=Path),
@@ -83,6 +84,8 @@ def command(**flags: Any) -> None:
         utility=_utility(flags, search, sampling),
         glossary=glossary,
         sampling=sampling,
+        shortlist=flags["shortlist"],
+        exact_scores=flags["as_json"],
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
@@ -111,6 +114,7 @@ def command(**flags: Any) -> None:
             out.flush()
             count(len(group))
     listener.tell_splits()
+    listener.tell_shortlist()
     if glossary is not None:
         console.print(str(terms))
     if num_at_limit:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mt.events import Event, LineSplit
+    from mt.events import Event, LineSplit, WholeVocabulary
 
 
 class TranslationConsole:
@@ -15,13 +15,16 @@ class TranslationConsole:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._splits: list[LineSplit] = []
+        self._whole: list[WholeVocabulary] = []
 
     def __call__(self, event: Event) -> None:
         """Listen."""
-        from mt.events import LineSplit, Notice
+        from mt.events import LineSplit, Notice, WholeVocabulary
 
         if isinstance(event, LineSplit):
             self._splits.append(event)
+        elif isinstance(event, WholeVocabulary):
+            self._whole.append(event)
         elif isinstance(event, Notice):
             self._say(f"mt: warning: {event.text}" if event.is_warning else event.text)
 
@@ -36,3 +39,20 @@ class TranslationConsole:
             f"mt: warning: {lines} longer than the {first.max_tokens} tokens that the model is "
             f"good for, and translated in {num_parts} parts (the first: line {first.line})"
         )
+
+    def tell_shortlist(self) -> None:
+        """Say how many sentences were searched over the whole vocabulary, if any was."""
+        reasons = {
+            "with a prefix": sum(each.num_demanding for each in self._whole),
+            "with a piece that the shortlist does not know": sum(
+                each.num_unknown for each in self._whole
+            ),
+            "for which it has too few or too many pieces": sum(
+                each.num_unfit for each in self._whole
+            ),
+        }
+        total = sum(reasons.values())
+        if total:
+            sentences = "1 sentence" if total == 1 else f"{total} sentences"
+            listed = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
+            self._say(f"{sentences} searched over the whole vocabulary: {listed}")

@@ -10,7 +10,7 @@ D model width, V vocabulary.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,9 @@ from mt.model.initialise import initialise
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.positions import make_positions
 from mt.model.state import DecoderState, SlotCache, SourceKeysValues
+
+Projection = Callable[[Tensor], Tensor]
+"""Hidden vectors (N, D) -> logits of some symbols (N, U)."""
 
 
 class EncoderDecoder(nn.Module):
@@ -133,6 +136,11 @@ class EncoderDecoder(nn.Module):
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Feed one token a row, tokens (N,); give logits (N, V) for the next, and the new state."""
+        hidden, after = self.step_hidden(tokens, state)
+        return self.project(hidden), after
+
+    def step_hidden(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """As `step`, but the hidden vectors (N, D) that the logits are made of."""
         rows = state.rows_per_sentence
         scale = math.sqrt(self.config.d_model)
         positions = self.target_positions.at(state.position, state.longest)
@@ -143,12 +151,17 @@ class EncoderDecoder(nn.Module):
         for layer, cache, source in zip(self.decoder, state.caches, state.sources, strict=True):
             x, grown = layer.step(x, cache, past[:, None], source, state.source_bias)  # type: ignore[operator]
             caches.append(grown)
-        logits = self.project(self.decoder_norm(x).flatten(0, 1))
-        return logits, state.advanced(tuple(caches), past)
+        hidden: Tensor = self.decoder_norm(x).flatten(0, 1)
+        return hidden, state.advanced(tuple(caches), past)
 
     def project(self, hidden: Tensor) -> Tensor:
         """Hidden vectors (N, D) -> logits (N, V)."""
         return functional.linear(hidden, self.output_weight)
+
+    def projection_to(self, symbols: Tensor) -> Projection:
+        """As `project`, for some symbols (U) alone: hidden vectors (N, D) -> logits (N, U)."""
+        weight = self.output_weight.index_select(0, symbols)
+        return lambda hidden: functional.linear(hidden, weight)
 
     def _embed_target(self, target: Tensor) -> Tensor:
         scale = math.sqrt(self.config.d_model)

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mt.errors import ConfigError
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.device import has_fast_bfloat16
+from mt.model.encoder_decoder import EncoderDecoder, Projection
 
 Narrow = Literal["bfloat16", "int8"]
 
@@ -82,4 +83,12 @@ def narrowed(model: EncoderDecoder, kind: Narrow) -> EncoderDecoder:
                 setattr(module, name, make(child.weight, child.bias))
     product = make(copied.output_weight, None)
     copied.project = product.forward  # type: ignore[method-assign, assignment]
+    # Packing rows for 8 bits takes longer than it gains over bfloat16 (docs/log.md).
+    has_bfloat16 = has_fast_bfloat16(copied.output_weight.device)
+    make_part = Bfloat16Linear if has_bfloat16 else make
+
+    def projection_to(symbols: Tensor) -> Projection:
+        return make_part(copied.output_weight.index_select(0, symbols), None).forward
+
+    copied.projection_to = projection_to  # type: ignore[method-assign]
     return copied

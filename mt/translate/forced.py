@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.model.device import fitting_in_memory
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.encoder_decoder import EncoderDecoder, Projection
 from mt.search.ensemble import log_mean
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import START
@@ -158,7 +158,7 @@ def _force_at_once(
     with torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
         hidden, attention = model.forward_with_attention(source, source_mask, fed, layers=layers)
         # (B, T + 1, D) -> (positions that are no padding)
-        scores = _label_scores(hidden[mask], model.output_weight, wanted[mask]).tolist()
+        scores = _label_scores(hidden[mask], model.project, wanted[mask]).tolist()
     attention = {layer: weights.cpu() for layer, weights in attention.items()}
     forced, start = [], 0
     for row, (tokens, target) in enumerate(pairs):
@@ -177,12 +177,12 @@ def _force_at_once(
     return forced
 
 
-def _label_scores(hidden: Tensor, weight: Tensor, labels: Tensor) -> Tensor:
-    """Log-probabilities of M labels: hidden (M, D), weight (V, D), labels (M) -> (M)."""
+def _label_scores(hidden: Tensor, project: Projection, labels: Tensor) -> Tensor:
+    """Log-probabilities of M labels: hidden (M, D), labels (M) -> (M)."""
     scores = torch.empty(labels.numel(), device=hidden.device)
     for start in range(0, labels.numel(), _ROWS):
         rows = slice(start, start + _ROWS)
-        logits = functional.linear(hidden[rows], weight).float()
+        logits = project(hidden[rows]).float()
         picked = torch.log_softmax(logits, dim=-1).gather(1, labels[rows, None])
         scores[rows] = picked.squeeze(1)
     return scores

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mt.config import SearchConfig
-from mt.errors import ModelFolderError
+from mt.errors import DataError, ModelFolderError
+from mt.events import Listener, Notice
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.text.languages import base_code
 from mt.text.tokenizer_pair import TokenizerPair
@@ -51,12 +52,33 @@ class Members:
         return min(trained_length(each.config) for each in self._all)
 
     def bounded(self, search: SearchConfig) -> SearchConfig:
-        """Settings whose hypotheses fit that table, which must hold the start symbol too."""
-        longest = self.longest
-        if longest is None:
+        """`search` with hypotheses that a table of learned positions can hold, the start too."""
+        if self.longest is None:
             return search
-        bound = longest - 1 if search.max_length is None else min(search.max_length, longest - 1)
+        bound = self.longest - 1
+        if search.max_length is not None:
+            bound = min(search.max_length, bound)
         return dataclasses.replace(search, max_length=max(bound, 1))
+
+    def check_length(self, num_tokens: int, line: int, listener: Listener) -> None:
+        """Warn of a source that is longer than in training.
+
+        Raises DataError, naming the line, for one that goes beyond a table of learned positions.
+        """
+        longest = self.longest
+        if longest is not None and num_tokens + 1 > longest:
+            raise DataError(
+                f"line {line}: {num_tokens} tokens are more than the {longest - 1} that this "
+                "model's learned positions reach",
+                hint="Split the line into sentences",
+            )
+        trained = self.trained_length
+        if num_tokens > trained:
+            text = (
+                f"line {line}: {num_tokens} tokens, longer than what training went to "
+                f"({trained}); it is translated whole, but perhaps badly"
+            )
+            listener(Notice(text=text, is_warning=True))
 
     def set_evaluating(self) -> None:
         """Put all in evaluation mode: no dropout."""

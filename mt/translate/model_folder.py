@@ -6,6 +6,7 @@ model.safetensors    the best weights so far
 metrics.jsonl        what happened during training
 README.md            the model card
 dev.source, .target  the validation set
+shortlist.safetensors  what `mt shortlist` learnt, if it was run
 training/            what resuming needs; may be deleted afterwards
 """
 

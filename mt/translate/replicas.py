@@ -20,8 +20,10 @@ from mt.search.step import StepModel
 class Replica:
     """What is searched with on one device."""
 
+    members: tuple[EncoderDecoder, ...]
+    """The models that predict together, with the products of a search."""
     model: StepModel[Any]
-    """A model by itself, or the ensemble of several."""
+    """What is searched with: the only member by itself, or the ensemble of all."""
     device: torch.device
     """Where its weights are."""
 
@@ -36,17 +38,18 @@ def replicas_of(
 
     A copy of the weights is made now for each of these and, in bfloat16 and int8, for the CPU.
     """
-    replicas = [Replica(model=_together(models, precision), device=_device_of(models[0]))]
-    for device in copies_on:
-        copies = [copied_to(model, device).eval() for model in models]
-        replicas.append(Replica(model=_together(copies, precision), device=device))
-    return tuple(replicas)
+    copies = [[copied_to(each, device).eval() for each in models] for device in copies_on]
+    return tuple(_replica(each, precision) for each in (models, *copies))
 
 
-def _together(models: Sequence[EncoderDecoder], precision: SearchPrecision) -> StepModel[Any]:
+def together(models: Sequence[StepModel[Any]]) -> StepModel[Any]:
     """One model as it is, several as an ensemble."""
-    ready = [_ready(model, precision) for model in models]
-    return ready[0] if len(ready) == 1 else Ensemble(ready)
+    return models[0] if len(models) == 1 else Ensemble(models)
+
+
+def _replica(models: Sequence[EncoderDecoder], precision: SearchPrecision) -> Replica:
+    members = tuple(_ready(model, precision) for model in models)
+    return Replica(members=members, model=together(members), device=_device_of(models[0]))
 
 
 def _ready(model: EncoderDecoder, precision: SearchPrecision) -> EncoderDecoder:

@@ -73,6 +73,8 @@ class Searcher:
     listener: Listener
     sampling: SamplingConfig | None = None
     """How samples are drawn, instead of searching."""
+    symbols: Symbols = _SYMBOLS
+    """The ids of the model's vocabulary that search must know."""
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.
@@ -187,7 +189,7 @@ class Searcher:
             results = search_groups(
                 replica.model,
                 map(padded, share),
-                symbols=_SYMBOLS,
+                symbols=self.symbols,
                 config=self.config,
                 capacity=capacity,
                 max_tokens=capacity * _BATCH_TOKENS,

@@ -22,6 +22,7 @@ from mt.text.glossary import Asked, Glossary
 from mt.text.terms import capitalised
 from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.translate.searching import Searcher, Source
+from mt.translate.shortlist_search import ShortlistSearcher
 from mt.translate.translation import Translation
 
 _LEAST_BEAM = 10  # places of a search for phrases; and at least twice the usual ones
@@ -39,17 +40,22 @@ class Terminology:
         tokenizer: Tokenizer,
         searcher: Searcher,
         *,
+        usual: Searcher | ShortlistSearcher,
         all_candidates: bool,
         listener: Listener,
     ) -> None:
-        """For translations written by `tokenizer` and found by `searcher`.
+        """For translations written by `tokenizer`.
+
+        They are found by `usual`, and what lacks a term by `searcher`, which must search the whole
+        vocabulary: terms may lie outside a shortlist.
 
         With `all_candidates` every hypothesis of a line must honour its terms, because any of them
         may be chosen; else the best alone decides whether it is searched again.
         """
         self._glossary = glossary
         self._tokenizer = tokenizer
-        self._usual = searcher
+        self._usual = usual
+        self._bounds = searcher.config
         config = dataclasses.replace(
             searcher.config, beam=max(2 * searcher.config.beam, _LEAST_BEAM)
         )
@@ -115,7 +121,7 @@ class Terminology:
                 wanted = " or ".join(f'"{target}"' for target in each.targets)
                 self._warn(f"line {source.line}: the tokenizer of this model cannot write {wanted}")
         needed = sum(phrase.length for phrase in phrases)
-        limit = length_limit(self._usual.config, len(source))
+        limit = length_limit(self._bounds, len(source))
         if needed > limit:
             self._warn(
                 f"line {source.line}: its terms take {needed} tokens, more than the {limit} that "

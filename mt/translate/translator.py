@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 
 from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
-from mt.errors import DataError
 from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
@@ -26,6 +25,8 @@ from mt.translate.model_folder import LoadedModel
 from mt.translate.prefixes import prefix_demands, with_prefixes
 from mt.translate.replicas import replicas_of
 from mt.translate.searching import Searcher, Source
+from mt.translate.shortlist import Shortlist
+from mt.translate.shortlist_search import ShortlistSearcher
 from mt.translate.terminology import Terminology
 from mt.translate.translation import TranslatedText, Translation
 
@@ -54,6 +55,8 @@ class Translator:
         utility: Utility | None = None,
         glossary: Glossary | None = None,
         sampling: SamplingConfig | None = None,
+        shortlist: Shortlist | None = None,
+        exact_scores: bool = True,
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
@@ -67,15 +70,18 @@ class Translator:
         threads. Without `split` long lines are translated whole. With `sampling` translations are
         drawn from the model, by random numbers of each line's own. With a `utility` the hypotheses
         of the beam, or the samples, are ordered by minimum Bayes risk. With a `glossary` its terms
-        and placeholders are brought into translations, and those say which are missing.
+        and placeholders are brought into translations, and those say which are missing. A
+        `shortlist` bounds what is searched; scores stay those of the model, unless without
+        `exact_scores` one hypothesis alone is asked for: then its score is relative to the
+        shortlist, which takes less time.
 
         Raises ValueError for a batch size below 1, for other tokenizers, and for samples with a
-        `glossary`, ConfigError for a precision that the device does not have.
+        `glossary` or a `shortlist`, ConfigError for a precision that the device does not have.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
-        if glossary is not None and sampling is not None:
-            raise ValueError("samples hold no terms of a glossary: only a search brings them in")
+        if sampling is not None and (glossary is not None or shortlist is not None):
+            raise ValueError("samples are drawn without a glossary and without a shortlist")
         self.config = config
         self.model = model
         self.tokenizers = tokenizers
@@ -107,12 +113,18 @@ class Translator:
             listener=listener,
             sampling=sampling,
         )
+        self._finder: Searcher | ShortlistSearcher = self._searcher
+        if shortlist is not None:
+            self._finder = ShortlistSearcher.of(
+                self._searcher, shortlist, exact_scores=exact_scores
+            )
         self._terminology: Terminology | None = None
         if glossary is not None:
             self._terminology = Terminology(
                 glossary,
                 tokenizers.target,
                 self._searcher,
+                usual=self._finder,
                 all_candidates=utility is not None,
                 listener=listener,
             )
@@ -132,17 +144,21 @@ class Translator:
         utility: Utility | None = None,
         glossary: Glossary | None = None,
         sampling: SamplingConfig | None = None,
+        shortlist: bool = False,
+        exact_scores: bool = True,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder, or several as an ensemble.
 
         The settings of the first hold, and `search` replaces those of search. Of CUDA `devices` so
-        many share the work, None for all. Raises ModelFolderError for a bad folder and for folders
-        that differ in tokenizers or languages, ConfigError for a device that is not there.
+        many share the work, None for all. With `shortlist` the table of the first bounds what is
+        searched (`mt shortlist`). Raises ModelFolderError for a bad folder and for folders that
+        differ in tokenizers or languages, ConfigError for a device that is not there.
         """
         _, *copies_on = choose_devices(device, devices)
         folders = [Path(folder), *map(Path, others)]
         first, *rest = load_members(folders, device=device, search=search)
+        table = Shortlist.load(folders[0], first.tokenizers) if shortlist else None
         return cls(
             first.model,
             first.tokenizers,
@@ -156,6 +172,8 @@ class Translator:
             utility=utility,
             glossary=glossary,
             sampling=sampling,
+            shortlist=table,
+            exact_scores=exact_scores,
             listener=listener,
         )
 
@@ -261,7 +279,7 @@ class Translator:
                     )
                 )
             for place, (text, tokens) in enumerate(zip(texts, encoded, strict=True)):
-                self._check_length(len(tokens), number)
+                self._members.check_length(len(tokens), number, self._listener)
                 if self._sampling is not None:
                     of_line = dataclasses.replace(of_line, stream=(number, place))
                 parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))
@@ -271,25 +289,8 @@ class Translator:
         """The translations of parts, in order; of one without tokens, the blank one."""
         places = [i for i, part in enumerate(parts) if part]
         self._members.set_evaluating()
-        finder = self._searcher if self._terminology is None else self._terminology
-        results = finder.search([parts[i] for i in places])
+        results = (self._terminology or self._finder).search([parts[i] for i in places])
         found: list[tuple[TranslatedText, ...]] = [self._choice.blank] * len(parts)
         for i, result in zip(places, results, strict=True):
             found[i] = self._choice.texts(result.hypotheses)
         return found
-
-    def _check_length(self, num_tokens: int, line: int) -> None:
-        longest = self._members.longest
-        if longest is not None and num_tokens + 1 > longest:
-            raise DataError(
-                f"line {line}: {num_tokens} tokens are more than the {longest - 1} that this "
-                "model's learned positions reach",
-                hint="Split the line into sentences",
-            )
-        trained = self._members.trained_length
-        if num_tokens > trained:
-            text = (
-                f"line {line}: {num_tokens} tokens, longer than what training went to "
-                f"({trained}); it is translated whole, but perhaps badly"
-            )
-            self._listener(Notice(text=text, is_warning=True))

@@ -160,6 +160,7 @@ def test_prefixes_constraints_and_ensembles_hold_for_samples(
             ("--sample", "2", "--placeholders", "default"),
             "--placeholders cannot be combined with --sample",
         ),
+        (("--sample", "2", "--shortlist"), "--shortlist cannot be combined with --sample"),
         (("--sample", "0"), "Invalid value for '--sample'"),
         (("--sample", "1", "--temperature", "0"), "Invalid value for '--temperature'"),
         (("--sample", "1", "--temperature", "nan"), "--temperature must be a finite number"),
