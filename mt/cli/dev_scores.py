@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mt.corpus.formats.text import read_text_lines
@@ -18,14 +18,16 @@ _NUM_SAMPLES = 2  # translations shown at each validation
 
 def make_validator(
     folder: Path,
-    translator: Translator,
+    translator: Callable[[], Translator],
     origins: Sequence[tuple[str, int]],
     ranks: Ranks,
     *,
+    target_language: str,
     listener: Listener,
 ) -> Validator:
     """Translate the validation set as `mt translate` does and score it as `mt eval` does.
 
+    `translator` is asked for anew each time: it translates with the weights as they are then.
     `origins` are the names and numbers of pairs of the corpora in it: where there are several, each
     is scored by itself too. Each rank translates its share, and all have the scores.
     """
@@ -36,12 +38,12 @@ def make_validator(
             f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
             f"{len(references)}"
         )
-    tokenize = tokenizer_for(translator.config.target_language)
+    tokenize = tokenizer_for(target_language)
     if tokenize.warning:
         listener(Notice(text=tokenize.warning, is_warning=True))
 
     def validate() -> TranslationScores:
-        mine = [each.text for each in translator.translate(ranks.share(sources))]
+        mine = [each.text for each in translator().translate(ranks.share(sources))]
         texts = ranks.joined(mine)
         scores = corpus_scores(texts, [references], tokenize=tokenize.name)
         step = max(len(sources) // _NUM_SAMPLES, 1)

@@ -189,7 +189,9 @@ def _make_trainer(
         start.give_weights(model)
     if not ranks.is_first:  # the same weights, but other dropout
         torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
-    translator = Translator(model, tokenizers, config, listener=_without_warnings(console))
+
+    def translator() -> Translator:
+        return Translator(model, tokenizers, config, listener=_without_warnings(console))
 
     def keep_best(progress: Progress) -> None:
         model_folder.save_weights(folder, model)
@@ -205,7 +207,14 @@ def _make_trainer(
         device=place.device,
         dtype=choose_training_dtype(machine.precision, place.device),
         folder=training,
-        validator=make_validator(folder, translator, prepared.dev, ranks, listener=console),
+        validator=make_validator(
+            folder,
+            translator,
+            prepared.dev,
+            ranks,
+            target_language=config.target_language,
+            listener=console,
+        ),
         keep_best=keep_best,
         listener=to_all(listeners),
         should_stop=lambda: stop.received is not None,

@@ -126,11 +126,6 @@ class MultiHeadAttention(nn.Module):
         key, value = self.key_value(x).chunk(2, dim=-1)
         return self.split_heads(key), self.split_heads(value)
 
-    def project_slots(self, x: Tensor) -> Tensor:
-        """(B, K, D) -> keys and values as one tensor, (B, H, 2, K, E)."""
-        both: Tensor = self.key_value(x).view(x.size(0), x.size(1), 2, self.heads, -1)
-        return both.permute(0, 3, 2, 1, 4)
-
     def combine(
         self,
         query: Tensor,

@@ -1,16 +1,15 @@
 """The encoder-decoder Transformer (Vaswani et al. 2017).
 
-It presents two interfaces: `forward`, all target positions at once, for training; `start` and
-`step`, one position at a time with a cache, for search. Both give the same numbers.
+`forward` computes all target positions at once, for training and for scores. Search goes one
+position at a time with a cache, by a `SearchModel` of the same weights (`mt.model.search_model`).
 
-Shapes: B sentences, K rows a sentence, N = B * K rows, S source positions, T target positions,
-D model width, V vocabulary.
+Shapes: B sentences, S source positions, T target positions, N rows, D model width, V vocabulary.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 import torch
 from torch import Tensor, nn
@@ -21,10 +20,6 @@ from mt.model.dropout import Dropout
 from mt.model.initialise import initialise
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.positions import make_positions
-from mt.model.state import DecoderState, SlotCache, SourceKeysValues
-
-Projection = Callable[[Tensor], Tensor]
-"""Hidden vectors (N, D) -> logits of some symbols (N, U)."""
 
 
 class EncoderDecoder(nn.Module):
@@ -115,53 +110,9 @@ class EncoderDecoder(nn.Module):
         out: Tensor = self.decoder_norm(x)
         return out, weights
 
-    def start(self, source: Tensor, source_mask: Tensor) -> DecoderState:
-        """Encode source (B, S) and give the state before the first step, one row a sentence."""
-        bias = padding_bias(source_mask)
-        memory = self.encode(source, bias)
-        sources, caches = [], []
-        for layer in self.decoder:
-            key, value = layer.cross_attention.project_key_value(memory)  # type: ignore[operator,union-attr]
-            sources.append(SourceKeysValues(key=key.contiguous(), value=value.contiguous()))
-            caches.append(SlotCache.empty(key))
-        size = source.size(0)
-        return DecoderState(
-            position=torch.zeros(size, dtype=torch.long, device=source.device),
-            longest=0,
-            past=bias.new_empty(size, 1, 0),
-            caches=tuple(caches),
-            sources=tuple(sources),
-            source_bias=bias,
-        )
-
-    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """Feed one token a row, tokens (N,); give logits (N, V) for the next, and the new state."""
-        hidden, after = self.step_hidden(tokens, state)
-        return self.project(hidden), after
-
-    def step_hidden(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """As `step`, but the hidden vectors (N, D) that the logits are made of."""
-        rows = state.rows_per_sentence
-        scale = math.sqrt(self.config.d_model)
-        positions = self.target_positions.at(state.position, state.longest)
-        # (N) -> (B, K, D): the rows of a sentence are queries to the same keys.
-        x = self.target_embedding(tokens.view(-1, rows)) * scale + positions[:, None]
-        past = state.past_of_step()
-        caches = []
-        for layer, cache, source in zip(self.decoder, state.caches, state.sources, strict=True):
-            x, grown = layer.step(x, cache, past[:, None], source, state.source_bias)  # type: ignore[operator]
-            caches.append(grown)
-        hidden: Tensor = self.decoder_norm(x).flatten(0, 1)
-        return hidden, state.advanced(tuple(caches), past)
-
     def project(self, hidden: Tensor) -> Tensor:
         """Hidden vectors (N, D) -> logits (N, V)."""
         return functional.linear(hidden, self.output_weight)
-
-    def projection_to(self, symbols: Tensor) -> Projection:
-        """As `project`, for some symbols (U) alone: hidden vectors (N, D) -> logits (N, U)."""
-        weight = self.output_weight.index_select(0, symbols)
-        return lambda hidden: functional.linear(hidden, weight)
 
     def _embed_target(self, target: Tensor) -> Tensor:
         scale = math.sqrt(self.config.d_model)

@@ -1,8 +1,7 @@
 """Encoder and decoder layers: sublayers with residual connections and normalisation.
 
 Pre-norm is x + f(LN(x)) (Xiong et al. 2020), post-norm LN(x + f(x)) (Vaswani et al. 2017).
-Shapes: B batch, N rows, T target positions, S source positions, K rows a sentence, L slots, D
-model width.
+Shapes: B batch, T target positions, S source positions, D model width.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from mt.config import ModelConfig
 from mt.model.attention import MultiHeadAttention
 from mt.model.dropout import Dropout
 from mt.model.feed_forward import FeedForward
-from mt.model.state import SlotCache, SourceKeysValues
 
 
 class Residual(nn.Module):
@@ -104,26 +102,3 @@ class DecoderLayer(nn.Module):
         x = self.self_residual(x, lambda y: self.self_attention(y, y, None, is_causal=True))
         x = self.cross_residual(x, attend_to_source)
         return self.feed_forward_residual(x, self.feed_forward), weights[0]
-
-    def step(
-        self, x: Tensor, cache: SlotCache, past: Tensor, source: SourceKeysValues, bias: Tensor
-    ) -> tuple[Tensor, SlotCache]:
-        """One more target position: x (B, K, D) -> (B, K, D), and the cache with K slots more.
-
-        past (B, 1, K, L + K) and bias (B, 1, 1, S) are those of the slots and of the source.
-        """
-        grown: list[SlotCache] = []
-
-        def attend_to_past(y: Tensor) -> Tensor:
-            grown.append(cache.added(self.self_attention.project_slots(y)))
-            query = self.self_attention.project_query(y)
-            return self.self_attention.combine(query, *grown[0].keys_values, past)
-
-        def attend_to_source(y: Tensor) -> Tensor:
-            query = self.cross_attention.project_query(y)
-            return self.cross_attention.combine(query, source.key, source.value, bias)
-
-        x = self.self_residual(x, attend_to_past)
-        x = self.cross_residual(x, attend_to_source)
-        x = self.feed_forward_residual(x, self.feed_forward)
-        return x, grown[0]

@@ -5,8 +5,12 @@ that: which slots a row may see, those of its own past, is a bias. Reordering a 
 bias alone. Now and then the slots that no row sees any more are left behind. Of several sentences,
 the newest slots stand side by side; a sentence that came later has none further back.
 
-Shapes: B sentences, K rows a sentence, N = B * K rows, L slots, S source positions, D model width,
-H heads, E head width.
+Keys and values of a position stand side by side, those of all layers in one buffer, so that they
+are gathered by one operation. Places are counted in whole vectors of a CPU: behind the last slot
+come zeros, which the bias hides.
+
+Shapes: Y layers, B sentences, K rows a sentence, N = B * K rows, L slots, S source positions, H
+heads, E head width.
 """
 
 from __future__ import annotations
@@ -19,108 +23,123 @@ from torch import Tensor
 from torch.nn import functional
 
 _ROOM = 6  # steps that a new buffer has room for: then it is gathered anew, without dead slots
+_VECTOR = 16  # numbers: a softmax over other lengths takes up to ten times as long on a CPU
+
+
+def whole_vectors(length: int) -> int:
+    """The next length that is a multiple of a vector."""
+    return -(-length // _VECTOR) * _VECTOR
 
 
 class SlotCache:
-    """Keys and values of the slots `start` to `end` of one layer, in a buffer with room to grow."""
+    """Keys and values of `length` slots in all layers, in a buffer with room to grow."""
 
-    def __init__(self, buffer: Tensor, start: int, end: int, filled: list[int]) -> None:
-        """Stand on `buffer` (B, H, 2, room, E), keys before values.
+    def __init__(self, buffer: Tensor, length: int, filled: list[int]) -> None:
+        """Stand on `buffer` (Y, B, H, room, 2 E), keys before values.
 
         `filled` is shared by all that stand on it: the first slot that none has taken.
         """
         self._buffer = buffer
-        self._start = start
-        self._end = end
+        self.length = length
         self._filled = filled
 
     @staticmethod
-    def empty(like: Tensor) -> SlotCache:
-        """Without a slot, for sentences and heads as in `like` (B, H, S, E)."""
-        size, heads, _, width = like.shape
-        return SlotCache(like.new_empty(size, heads, 2, 0, width), 0, 0, [0])
+    def empty(layers: int, size: int, heads: int, width: int, like: Tensor) -> SlotCache:
+        """Without a slot; of the device and the type of `like`."""
+        return SlotCache(like.new_empty(layers, size, heads, 0, 2 * width), 0, [0])
 
-    def added(self, key_value: Tensor) -> SlotCache:
-        """With key_value (B, H, 2, K, E) behind. The cache itself stays what it is."""
-        count = key_value.size(3)
-        end = self._end + count
-        if self._filled[0] != self._end or end > self._buffer.size(3):
-            length = self._end - self._start
-            return _on_new_buffer(self._window(), room=length + _ROOM * count).added(key_value)
-        self._buffer[:, :, :, self._end : end] = key_value
-        self._filled[0] = end
-        return SlotCache(self._buffer, self._start, end, self._filled)
+    def grown(self, count: int) -> SlotCache:
+        """With `count` slots more, to be written by the layers. The cache itself stays as it is."""
+        end = self.length + count
+        buffer, filled = self._buffer, self._filled
+        if filled[0] != self.length or end > buffer.size(3):
+            buffer = functional.pad(
+                self._window(), (0, 0, 0, whole_vectors(end + _ROOM * count) - self.length)
+            )
+            filled = [self.length]
+        filled[0] = end
+        return SlotCache(buffer, end, filled)
+
+    def written(self, layer: int, key_value: Tensor) -> Tensor:
+        """Write the newest slots of a layer, (B, H, K, 2 E); gives all, (B, H, W, 2 E).
+
+        W is `length` in whole vectors.
+        """
+        of_layer = self._buffer[layer]
+        of_layer[:, :, self.length - key_value.size(2) : self.length] = key_value
+        return of_layer[:, :, : whole_vectors(self.length)]
 
     def has_room(self, count: int) -> bool:
         """Whether `count` slots more fit into the buffer."""
-        return self._end + count <= self._buffer.size(3)
+        return self.length + count <= self._buffer.size(3)
 
     def gathered(self, sentences: Tensor, slots: Tensor, *, room: int) -> SlotCache:
         """Of the given sentences (B'), the given slots (B', L'), with `room` for more behind."""
-        _, heads, two, space, width = self._buffer.shape
-        places = functional.pad(slots + self._start, (0, room))  # any slot fills the room
-        pair = torch.arange(heads * two, device=slots.device)
-        first = (sentences[:, None] * (heads * two) + pair) * space  # (B', 2 H)
-        rows = (first[:, :, None] + places[:, None]).flatten()
-        buffer = self._buffer.reshape(-1, width).index_select(0, rows)
+        layers, size, heads, space, width = self._buffer.shape
         length = slots.size(1)
-        return SlotCache(buffer.view(-1, heads, two, length + room, width), 0, length, [length])
+        new_space = whole_vectors(length + room)
+        # Any slot fills the room, for the bias hides it.
+        places = functional.pad(slots, (0, new_space - length))
+        head = torch.arange(heads, device=slots.device)
+        first = (sentences[:, None] * heads + head) * space  # (B', H)
+        rows = first[:, :, None] + places[:, None]
+        layer = torch.arange(layers, device=slots.device) * (size * heads * space)
+        rows = (layer[:, None] + rows.flatten()).flatten()
+        buffer = self._buffer.view(-1, width).index_select(0, rows)
+        return SlotCache(buffer.view(layers, -1, heads, new_space, width), length, [length])
 
     def joined(self, other: SlotCache, *, room: int) -> SlotCache:
         """With the sentences of `other` behind its own; the newest slots stand side by side.
 
         There is `room` for more behind.
         """
-        mine, more = self._window(), other._window()
-        length = max(mine.size(3), more.size(3))
-        size, heads, two, _, width = mine.shape
-        buffer = mine.new_empty(size + more.size(0), heads, two, length + room, width)
-        for part, window in ((buffer[:size], mine), (buffer[size:], more)):
-            first = length - window.size(3)
-            part[:, :, :, :first] = 0.0  # never seen, but multiplied with a weight of 0
-            part[:, :, :, first:length] = window
-        return SlotCache(buffer, 0, length, [length])
-
-    @property
-    def keys_values(self) -> tuple[Tensor, Tensor]:
-        """Keys and values, each (B, H, L, E)."""
-        window = self._window()
-        return window[:, :, 0], window[:, :, 1]
+        length = max(self.length, other.length)
+        space = whole_vectors(length + room)
+        # Slots that a sentence never had are never seen, but multiplied with a weight of 0.
+        parts = [
+            functional.pad(each._window(), (0, 0, length - each.length, space - length))
+            for each in (self, other)
+        ]
+        return SlotCache(torch.cat(parts, dim=1), length, [length])
 
     def _window(self) -> Tensor:
-        return self._buffer[:, :, :, self._start : self._end]
-
-
-def _on_new_buffer(window: Tensor, *, room: int) -> SlotCache:
-    size, heads, two, length, width = window.shape
-    buffer = window.new_empty(size, heads, two, room, width)
-    buffer[:, :, :, :length] = window
-    return SlotCache(buffer, 0, length, [length])
+        return self._buffer[:, :, :, : self.length]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceKeysValues:
-    """Keys and values of the source for one layer, computed once; each (B, H, S, E)."""
+class SourceMemory:
+    """Keys and values of the source for all layers, computed once."""
 
-    key: Tensor
-    value: Tensor
+    keys_values: Tensor
+    """(Y, B, H, S, 2 E) keys before values."""
+    bias: Tensor
+    """(B, 1, 1, S) 0 at tokens, else -inf."""
 
-    def of_sentences(self, sentences: Tensor) -> SourceKeysValues:
+    def of_sentences(self, sentences: Tensor) -> SourceMemory:
         """Keep the given sentences, in the given order."""
-        return SourceKeysValues(
-            key=self.key.index_select(0, sentences), value=self.value.index_select(0, sentences)
+        return SourceMemory(
+            keys_values=self.keys_values.index_select(1, sentences),
+            bias=self.bias.index_select(0, sentences),
         )
 
-    def joined(self, other: SourceKeysValues) -> SourceKeysValues:
+    def joined(self, other: SourceMemory) -> SourceMemory:
         """With the sentences of `other` behind its own."""
-        pairs = ((self.key, other.key), (self.value, other.value))
-        key, value = (_joined(mine, more, dim=2, value=0.0) for mine, more in pairs)
-        return SourceKeysValues(key=key, value=value)
+        length = max(self.bias.size(3), other.bias.size(3))
+        missing = [length - each.bias.size(3) for each in (self, other)]
+        pairs = list(zip((self, other), missing, strict=True))
+        return SourceMemory(
+            keys_values=torch.cat(
+                [functional.pad(each.keys_values, (0, 0, 0, more)) for each, more in pairs], dim=1
+            ),
+            bias=torch.cat(
+                [functional.pad(each.bias, (0, more), value=-math.inf) for each, more in pairs]
+            ),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecoderState:
-    """The state of N rows of an encoder-decoder; the K rows of a sentence stand together."""
+    """The state of N rows of a decoder; the K rows of a sentence stand together."""
 
     position: Tensor
     """(B) tokens fed to each sentence."""
@@ -128,12 +147,8 @@ class DecoderState:
     """The largest of them."""
     past: Tensor
     """(B, K, L) 0 at the slots that a row may see, its own past; else -inf."""
-    caches: tuple[SlotCache, ...]
-    """One a layer."""
-    sources: tuple[SourceKeysValues, ...]
-    """One a layer."""
-    source_bias: Tensor
-    """(B, 1, 1, S): 0 at tokens, -inf at padding."""
+    cache: SlotCache
+    source: SourceMemory
 
     @property
     def rows_per_sentence(self) -> int:
@@ -150,7 +165,7 @@ class DecoderState:
         lines = rows if rows.dim() == 2 else rows[:, None]
         past = self.past.flatten(0, 1)[lines]
         if rows.dim() == 2 and lines.size(0) == self.past.size(0):
-            if self.caches[0].has_room(lines.size(1)):
+            if self.cache.has_room(lines.size(1)):
                 return self._with(past=past)
             return self._gathered(torch.arange(lines.size(0), device=rows.device), past)
         sentences = torch.div(lines[:, 0], self.rows_per_sentence, rounding_mode="floor")
@@ -158,8 +173,7 @@ class DecoderState:
         chosen = self._with(
             position=position,
             longest=int(position.max()) if len(position) else 0,
-            sources=tuple(source.of_sentences(sentences) for source in self.sources),
-            source_bias=self.source_bias[sentences],
+            source=self.source.of_sentences(sentences),
         )
         return chosen._gathered(sentences, past)
 
@@ -169,41 +183,39 @@ class DecoderState:
         length = int(is_seen.sum(dim=1).max()) if len(sentences) else 0
         # A stable sort brings those that are seen to the right, in their order.
         slots = is_seen.byte().argsort(dim=1, stable=True)[:, is_seen.size(1) - length :]
-        room = _ROOM * past.size(1)
         return self._with(
             past=past.gather(2, slots[:, None].expand(-1, past.size(1), -1)),
-            caches=tuple(cache.gathered(sentences, slots, room=room) for cache in self.caches),
+            cache=self.cache.gathered(sentences, slots, room=_ROOM * past.size(1)),
         )
 
     def joined(self, other: DecoderState) -> DecoderState:
         """With the sentences of `other` behind its own; K must be equal."""
         length = max(self.past.size(2), other.past.size(2))
-        room = _ROOM * self.rows_per_sentence
-        caches = zip(self.caches, other.caches, strict=True)
         return DecoderState(
             position=torch.cat((self.position, other.position)),
             longest=max(self.longest, other.longest),
             past=torch.cat([_padded_left(past, length) for past in (self.past, other.past)]),
-            caches=tuple(mine.joined(more, room=room) for mine, more in caches),
-            sources=tuple(a.joined(b) for a, b in zip(self.sources, other.sources, strict=True)),
-            source_bias=_joined(self.source_bias, other.source_bias, dim=3, value=-math.inf),
+            cache=self.cache.joined(other.cache, room=_ROOM * self.rows_per_sentence),
+            source=self.source.joined(other.source),
         )
 
-    def advanced(self, caches: tuple[SlotCache, ...], past: Tensor) -> DecoderState:
-        """After a step: with `caches` that have its slots, seen as `past` says."""
-        return self._with(
-            position=self.position + 1,
-            longest=self.longest + 1,
-            past=past,
-            caches=caches,
-        )
-
-    def past_of_step(self) -> Tensor:
-        """(B, K, L + K): `past` and the slots of the running step, of which a row sees its own."""
+    def grown(self) -> DecoderState:
+        """After a step: with a slot more for each row, seen by it alone; the layers write them."""
         rows = self.rows_per_sentence
         own = torch.full((rows, rows), -math.inf, dtype=self.past.dtype, device=self.past.device)
         own.fill_diagonal_(0.0)
-        return torch.cat((self.past, own.expand(self.past.size(0), -1, -1)), dim=2)
+        return self._with(
+            position=self.position + 1,
+            longest=self.longest + 1,
+            past=torch.cat((self.past, own.expand(self.past.size(0), -1, -1)), dim=2),
+            cache=self.cache.grown(rows),
+        )
+
+    def past_bias(self) -> Tensor:
+        """`past` for attention, in whole vectors: (B, 1, K, W)."""
+        length = self.past.size(2)
+        padded = functional.pad(self.past, (0, whole_vectors(length) - length), value=-math.inf)
+        return padded[:, None]
 
     def _with(self, **changes: object) -> DecoderState:
         return DecoderState(**{**self.__dict__, **changes})
@@ -211,15 +223,3 @@ class DecoderState:
 
 def _padded_left(past: Tensor, length: int) -> Tensor:
     return functional.pad(past, (length - past.size(2), 0), value=-math.inf)
-
-
-def _joined(mine: Tensor, more: Tensor, *, dim: int, value: float) -> Tensor:
-    """Sentences (dimension 0) of both, `dim` padded at its end to the longer of the two."""
-    length = max(mine.size(dim), more.size(dim))
-
-    def padded(x: Tensor) -> Tensor:
-        widths = [0, 0] * (x.dim() - dim)
-        widths[-1] = length - x.size(dim)
-        return functional.pad(x, widths, value=value)
-
-    return torch.cat((padded(mine), padded(more)))

@@ -18,7 +18,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.model.device import fitting_in_memory
-from mt.model.encoder_decoder import EncoderDecoder, Projection
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.products import Product
 from mt.search.ensemble import log_mean
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import START
@@ -177,7 +178,7 @@ def _force_at_once(
     return forced
 
 
-def _label_scores(hidden: Tensor, project: Projection, labels: Tensor) -> Tensor:
+def _label_scores(hidden: Tensor, project: Product, labels: Tensor) -> Tensor:
     """Log-probabilities of M labels: hidden (M, D), labels (M) -> (M)."""
     scores = torch.empty(labels.numel(), device=hidden.device)
     for start in range(0, labels.numel(), _ROWS):

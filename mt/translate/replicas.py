@@ -1,4 +1,4 @@
-"""What is searched with on each device: a model or an ensemble, perhaps with narrow products."""
+"""What is searched with on each device: a model or an ensemble, arranged for search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from mt.config import SearchPrecision
 from mt.model.device import copied_to
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.narrow import narrowed
+from mt.model.search_model import SearchModel
 from mt.search.ensemble import Ensemble
 from mt.search.step import StepModel
 
@@ -20,8 +20,10 @@ from mt.search.step import StepModel
 class Replica:
     """What is searched with on one device."""
 
-    members: tuple[EncoderDecoder, ...]
-    """The models that predict together, with the products of a search."""
+    originals: tuple[EncoderDecoder, ...]
+    """The models as they were trained."""
+    members: tuple[SearchModel, ...]
+    """The same, arranged for search."""
     model: StepModel[Any]
     """What is searched with: the only member by itself, or the ensemble of all."""
     device: torch.device
@@ -36,7 +38,8 @@ def replicas_of(
 ) -> tuple[Replica, ...]:
     """`models`, all on one device, as they predict together there and on each of `copies_on`.
 
-    A copy of the weights is made now for each of these and, in bfloat16 and int8, for the CPU.
+    A copy of the weights is made now for each of these; what is arranged otherwise for search is
+    made now for all.
     """
     copies = [[copied_to(each, device).eval() for each in models] for device in copies_on]
     return tuple(_replica(each, precision) for each in (models, *copies))
@@ -48,17 +51,11 @@ def together(models: Sequence[StepModel[Any]]) -> StepModel[Any]:
 
 
 def _replica(models: Sequence[EncoderDecoder], precision: SearchPrecision) -> Replica:
-    members = tuple(_ready(model, precision) for model in models)
-    return Replica(members=members, model=together(members), device=_device_of(models[0]))
-
-
-def _ready(model: EncoderDecoder, precision: SearchPrecision) -> EncoderDecoder:
-    """With narrow products where they are made from weights: a GPU narrows them as it goes."""
-    is_on_cpu = _device_of(model).type == "cpu"
-    if is_on_cpu and (precision == "bfloat16" or precision == "int8"):
-        return narrowed(model, precision)
-    return model
-
-
-def _device_of(model: EncoderDecoder) -> torch.device:
-    return next(model.parameters()).device
+    narrow = precision if precision == "bfloat16" or precision == "int8" else "as trained"
+    members = tuple(SearchModel(model, narrow) for model in models)
+    return Replica(
+        originals=tuple(models),
+        members=members,
+        model=together(members),
+        device=members[0].device,
+    )

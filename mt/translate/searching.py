@@ -59,8 +59,6 @@ class Searcher:
     config: SearchConfig
     capacity: int
     """Most sentences searched at a time, by each worker."""
-    autocast: torch.dtype | None
-    """Type of the products of a GPU; None leaves those of the weights."""
     is_exact: bool
     """Whether close calls are searched again."""
     workers: int | None
@@ -181,11 +179,7 @@ class Searcher:
                 demands=[sources[key].demands for key in keys],
             )
 
-        is_narrow = self.autocast is not None
-        with (
-            torch.cuda.device(device) if device.type == "cuda" else nullcontext(),
-            torch.autocast(device.type, dtype=self.autocast, enabled=is_narrow),
-        ):
+        with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
             results = search_groups(
                 replica.model,
                 map(padded, share),

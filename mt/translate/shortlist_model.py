@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mt.model.encoder_decoder import EncoderDecoder, Projection
+from mt.model.products import Product
+from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
 from mt.search.sentence import Symbols
 from mt.text.tokenizer import PAD
@@ -30,7 +31,7 @@ SYMBOLS = Symbols(start=START_AT, end=END_AT, forbidden=(START_AT,))
 class ShortlistState:
     """What the decoder remembers of N rows, and the candidates of their sentences."""
 
-    model: EncoderDecoder
+    model: SearchModel
     inner: DecoderState
     lists: Tensor
     """(B, C) token ids; behind shorter ones, padding symbols."""
@@ -38,11 +39,11 @@ class ShortlistState:
     """(B, C) where they stand in the union."""
     bias: Tensor
     """(B, 1, C) 0 at candidates, -inf behind them."""
-    project: Projection
+    project: Product
     """Hidden vectors (N, D) -> logits of the union (N, U)."""
 
     @staticmethod
-    def of(model: EncoderDecoder, inner: DecoderState, lists: Tensor) -> ShortlistState:
+    def of(model: SearchModel, inner: DecoderState, lists: Tensor) -> ShortlistState:
         """With the union of `lists` (B, C)."""
         is_there = torch.zeros(model.output_weight.size(0), dtype=torch.bool, device=lists.device)
         is_there[lists] = True
@@ -87,7 +88,7 @@ class ShortlistState:
 class ShortlistModel:
     """Steps of `model` over shortlists, for search; see `mt.search.step.StepModel`."""
 
-    def __init__(self, model: EncoderDecoder, shortlist: Shortlist) -> None:
+    def __init__(self, model: SearchModel, shortlist: Shortlist) -> None:
         self.model = model
         self.shortlist = shortlist
 

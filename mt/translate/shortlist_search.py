@@ -124,9 +124,10 @@ class ShortlistSearcher:
         return scored
 
     def _forced(self, pairs: Sequence[TokenPair], batch_size: int) -> list[Forced]:
-        dtype = self.whole.autocast or torch.float32
-        members = self.whole.replicas[0].members
-        return force_together(members, pairs, batch_size=batch_size, dtype=dtype)
+        first = self.whole.replicas[0]
+        is_narrow = first.device.type != "cpu" and first.members[0].kind == "bfloat16"
+        dtype = torch.bfloat16 if is_narrow else torch.float32
+        return force_together(first.originals, pairs, batch_size=batch_size, dtype=dtype)
 
     def _ranked(
         self, hypotheses: Sequence[Hypothesis], logs: Sequence[float]

@@ -65,15 +65,14 @@ class Translator:
         tokenizers must be those of `model`, whose settings hold. Each of the devices `copies_on`
         translates a share, with copies of the weights that are made now.
 
-        In bfloat16 and int8 on a CPU a copy of the weights is made now, in float32 they are those
-        that the model holds when it translates. Without `workers` there are as many as torch has
-        threads. Without `split` long lines are translated whole. With `sampling` translations are
-        drawn from the model, by random numbers of each line's own. With a `utility` the hypotheses
-        of the beam, or the samples, are ordered by minimum Bayes risk. With a `glossary` its terms
-        and placeholders are brought into translations, and those say which are missing. A
-        `shortlist` bounds what is searched; scores stay those of the model, unless without
-        `exact_scores` one hypothesis alone is asked for: then its score is relative to the
-        shortlist, which takes less time.
+        The weights are arranged for search now: later changes of them are not seen. Without
+        `workers` there are as many as torch has threads. Without `split` long lines are translated
+        whole. With `sampling` translations are drawn from the model, by random numbers of each
+        line's own. With a `utility` the hypotheses of the beam, or the samples, are ordered by
+        minimum Bayes risk. With a `glossary` its terms and placeholders are brought into
+        translations, and those say which are missing. A `shortlist` bounds what is searched; scores
+        stay those of the model, unless without `exact_scores` one hypothesis alone is asked for:
+        then its score is relative to the shortlist, which takes less time.
 
         Raises ValueError for a batch size below 1, for other tokenizers, and for samples with a
         `glossary` or a `shortlist`, ConfigError for a precision that the device does not have.
@@ -101,12 +100,10 @@ class Translator:
         self._max_tokens = self._members.longest_good if split else None
         device = next(model.parameters()).device
         chosen = choose_search_precision(precision, device)
-        is_on_gpu = device.type != "cpu" and chosen == "bfloat16"
         self._searcher = Searcher(
             replicas=replicas_of(self._members.models, copies_on=copies_on, precision=chosen),
             config=self._choice.needed(self._members.bounded(config.search)),
             capacity=batch_size,
-            autocast=torch.bfloat16 if is_on_gpu else None,
             is_exact=chosen == "float32",
             workers=workers,
             refill=device.type != "cpu",

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from mt.config import SearchConfig
-from mt.model.encoder_decoder import EncoderDecoder, padding_bias
+from mt.model.encoder_decoder import padding_bias
+from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
 from mt.text.padding import pad_with_end
 from mt.translate import model_folder
@@ -186,16 +187,16 @@ def test_search_ends_when_its_result_is_settled(
 ) -> None:
     """G09 (awslabs/sockeye PR#233): far from a bound of 200 tokens."""
     num_steps = 0
-    step = EncoderDecoder.step
+    step = SearchModel.step
 
     def counting(
-        self: EncoderDecoder, tokens: Tensor, state: DecoderState
+        self: SearchModel, tokens: Tensor, state: DecoderState
     ) -> tuple[Tensor, DecoderState]:
         nonlocal num_steps
         num_steps += 1
         return step(self, tokens, state)
 
-    monkeypatch.setattr(EncoderDecoder, "step", counting)
+    monkeypatch.setattr(SearchModel, "step", counting)
     (found,) = translations(
         model, [sentence(0, 1)], beam=beam, max_length_offset=1000, max_length=200
     )

@@ -21,6 +21,7 @@ from mt.config import ModelConfig, TrainingConfig
 from mt.corpus.store import TokenStore
 from mt.events import BatchDone, Event, Validated
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.search_model import SearchModel
 from mt.train.batch import make_batch
 from mt.train.checkpoint import Parts, save_checkpoint
 from mt.train.distributed import Ranks, joined_ranks
@@ -88,7 +89,7 @@ class Run:
     def _scores(self) -> TranslationScores:
         """What search sees of the model, in the place of a score of translations."""
         source = torch.arange(4, 12).view(2, 4)
-        model = self.trainer.model
+        model = SearchModel(self.trainer.model)
         logits, _ = model.step(source[:, 0], model.start(source, source > 0))
         return TranslationScores(scores={"BLEU": float(logits.square().sum())}, signatures={})
 

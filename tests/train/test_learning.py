@@ -14,6 +14,7 @@ import torch
 from mt.config import ModelConfig, SearchConfig, TrainingConfig
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.search_model import SearchModel
 from mt.search.scheduler import beam_search
 from mt.search.sentence import Symbols
 from mt.text.padding import pad_with_end
@@ -76,7 +77,7 @@ def test_reversal_is_learned(tmp_path: Path, device: str) -> None:
     trainer.model.eval()
     with trainer.parts.average.applied():
         found = beam_search(
-            trainer.model,
+            SearchModel(trainer.model),
             source.to(device),
             mask.to(device),
             symbols=Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN)),

@@ -15,6 +15,7 @@ from mt.config import Config, ModelConfig, SearchConfig, SearchPrecision
 from mt.errors import DataError, DeviceMemoryError
 from mt.events import Event, LineSplit, Notice
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
 from mt.text.tokenizer import END, train_tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
@@ -224,16 +225,16 @@ def test_other_tokenizers_are_misuse() -> None:
 
 def seen_by_threads(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[int]]:
     """The models that step in each thread, by their identity."""
-    step = EncoderDecoder.step
+    step = SearchModel.step
     seen: dict[str, set[int]] = {}
 
     def noted(
-        model: EncoderDecoder, given: Tensor, state: DecoderState
+        model: SearchModel, given: Tensor, state: DecoderState
     ) -> tuple[Tensor, DecoderState]:
         seen.setdefault(threading.current_thread().name, set()).add(id(model))
         return step(model, given, state)
 
-    monkeypatch.setattr(EncoderDecoder, "step", noted)
+    monkeypatch.setattr(SearchModel, "step", noted)
     return seen
 
 
@@ -260,17 +261,17 @@ def test_shares_do_not_depend_on_who_is_faster(monkeypatch: pytest.MonkeyPatch) 
         list(translator_of(*members, num_copies=1, batch_size=4)[0].translate(lines()))
         for _ in range(2)
     ]
-    step = EncoderDecoder.step
+    step = SearchModel.step
     slow = threading.Event()
 
     def uneven(
-        model: EncoderDecoder, given: Tensor, state: DecoderState
+        model: SearchModel, given: Tensor, state: DecoderState
     ) -> tuple[Tensor, DecoderState]:
-        if model is members[0].model:
+        if model is translator._searcher.replicas[0].model:
             slow.wait(0.002)
         return step(model, given, state)
 
-    monkeypatch.setattr(EncoderDecoder, "step", uneven)
+    monkeypatch.setattr(SearchModel, "step", uneven)
     translator, _ = translator_of(*members, num_copies=1, batch_size=4)
     found.append(list(translator.translate(lines())))
     assert tokens(found[0]) == tokens(found[1]) == tokens(found[2])
@@ -283,9 +284,9 @@ def test_tied_weights_of_a_copy_stay_tied_and_apart_from_the_model() -> None:
     expected = translated(one)
     translator, _ = translator_of(one, num_copies=1, batch_size=4)
     _, replica = translator._searcher.replicas
-    assert isinstance(replica.model, EncoderDecoder)
-    assert replica.model.output is replica.model.target_embedding
-    assert len(list(replica.model.parameters())) == len(list(one.model.parameters()))
+    (original,) = replica.originals
+    assert original.output is original.target_embedding
+    assert len(list(original.parameters())) == len(list(one.model.parameters()))
     with torch.no_grad():
         for parameter in one.model.parameters():
             parameter.zero_()
@@ -308,18 +309,18 @@ class SmallDevice:
     """Makes every step of more than `room` rows a want of memory, in whichever thread."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-        step = EncoderDecoder.step
+        step = SearchModel.step
         self.refused: set[str] = set()
 
         def bounded(
-            model: EncoderDecoder, given: Tensor, state: DecoderState
+            model: SearchModel, given: Tensor, state: DecoderState
         ) -> tuple[Tensor, DecoderState]:
             if len(given) > room:
                 self.refused.add(threading.current_thread().name)
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
             return step(model, given, state)
 
-        monkeypatch.setattr(EncoderDecoder, "step", bounded)
+        monkeypatch.setattr(SearchModel, "step", bounded)
 
 
 def test_what_does_not_fit_on_several_devices_is_searched_in_halves(
@@ -348,16 +349,14 @@ def test_a_sentence_that_does_not_fit_on_any_device_is_one_line(
 def test_a_fault_on_one_device_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     translator, _ = translator_of(member(1), num_copies=1, batch_size=4)
     replica = translator._searcher.replicas[1]
-    step = EncoderDecoder.step
+    step = SearchModel.step
 
-    def fail(
-        model: EncoderDecoder, given: Tensor, state: DecoderState
-    ) -> tuple[Tensor, DecoderState]:
+    def fail(model: SearchModel, given: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         if model is replica.model:
             raise DataError("a fault of the second device")
         return step(model, given, state)
 
-    monkeypatch.setattr(EncoderDecoder, "step", fail)
+    monkeypatch.setattr(SearchModel, "step", fail)
     threads = torch.get_num_threads()
     with pytest.raises(DataError, match="second device"):
         list(translator.translate(lines()))

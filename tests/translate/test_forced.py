@@ -9,6 +9,7 @@ import torch
 
 from mt.config import ModelConfig
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.search_model import SearchModel
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, START
 from mt.translate.forced import Forced, TokenPair, force
@@ -33,11 +34,12 @@ def pairs_of(num: int, *, longest: int = 30) -> list[TokenPair]:
 
 def step_by_step(model: EncoderDecoder, pair: TokenPair) -> list[float]:
     source, mask = pad_with_end([pair[0]])
-    state = model.eval().start(source, mask)
+    search = SearchModel(model.eval())
+    state = search.start(source, mask)
     found = []
     with torch.inference_mode():
         for fed, wanted in zip([START, *pair[1]], [*pair[1], END], strict=True):
-            logits, state = model.step(torch.tensor([fed]), state)
+            logits, state = search.step(torch.tensor([fed]), state)
             found.append(float(torch.log_softmax(logits[0], dim=0)[wanted]))
     return found
 

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from mt.config import SamplingConfig
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
 from mt.search.consensus import Utility
 from mt.search.hypothesis import Hypothesis
@@ -80,22 +80,29 @@ def test_rounding_changes_no_sample(
     filters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each batch rounds in a way of its own; many pieces tie."""
-    step = EncoderDecoder.step
+    step = SearchModel.step
 
     def rounded_by_company(
-        model: EncoderDecoder, fed: torch.Tensor, state: DecoderState
+        model: SearchModel, fed: torch.Tensor, state: DecoderState
     ) -> tuple[torch.Tensor, DecoderState]:
         logits, after = step(model, fed, state)
         noise = torch.Generator().manual_seed(len(fed))
         return logits + 2e-6 * torch.randn(logits.shape, generator=noise), after
 
-    monkeypatch.setattr(EncoderDecoder, "step", rounded_by_company)
+    monkeypatch.setattr(SearchModel, "step", rounded_by_company)
     found = []
     for batch_size in (1, 5, 64):
-        translator = sampler(batch_size=batch_size, **filters)
+        plain = sampler()
         with torch.no_grad():
-            weight = translator.model.output_weight
+            weight = plain.model.output_weight
             weight[4::3] = weight[4]
+        translator = Translator(
+            plain.model,
+            tokenizers(),
+            plain.config,
+            batch_size=batch_size,
+            sampling=SamplingConfig(samples=4, **filters),
+        )
         found.append(tokens(translator))
     assert found[0] == found[1] == found[2]
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from mt.events import WholeVocabulary
+from mt.model.search_model import SearchModel
 from mt.search.ensemble import Ensemble
 from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank
@@ -114,7 +115,7 @@ def test_terms_come_from_outside_a_shortlist(batch_size: int) -> None:
 )
 def test_constraints_are_those_of_the_pieces(settings: dict[str, float], beam: int) -> None:
     model, shortlist = network(), table()
-    short = ShortlistModel(model, shortlist)
+    short = ShortlistModel(SearchModel(model), shortlist)
     found = search(short, encoded(), shortlist_model.SYMBOLS, beam=beam, **settings)
     free = search(short, encoded(), shortlist_model.SYMBOLS, beam=beam)
     assert found != free
@@ -138,7 +139,7 @@ def test_no_run_of_pieces_comes_twice() -> None:
 @pytest.mark.parametrize("beam", [1, 4])
 def test_an_ensemble_is_that_of_its_members_over_the_same_shortlist(beam: int) -> None:
     models, shortlist = [network(seed=seed) for seed in SEEDS], table()
-    short = Ensemble([ShortlistModel(model, shortlist) for model in models])
+    short = Ensemble([ShortlistModel(SearchModel(model), shortlist) for model in models])
     found = search(short, encoded(), shortlist_model.SYMBOLS, beam=beam)
     for source, result in zip(encoded(), found, strict=True):
         candidates = shortlist.candidates(source)

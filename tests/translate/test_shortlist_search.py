@@ -16,6 +16,7 @@ from torch import Tensor
 from mt.config import Config, ModelConfig, SearchConfig, SearchPrecision
 from mt.events import Event, WholeVocabulary
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
 from mt.search.hypothesis import SearchResult
 from mt.search.scheduler import Group, search_groups
@@ -123,7 +124,7 @@ class MaskedModel:
     """The same model with minus infinity for what is on no shortlist; a sentence at a time."""
 
     def __init__(self, model: EncoderDecoder, candidates: NDArray[np.int32]) -> None:
-        self.model = model
+        self.model = SearchModel(model)
         self.is_out = torch.ones(model.output_weight.size(0), dtype=torch.bool)
         self.is_out[torch.from_numpy(candidates).long()] = False
 
@@ -164,7 +165,9 @@ def as_ids(result: SearchResult, candidates: NDArray[np.int32]) -> list[tuple[in
 @pytest.mark.parametrize("beam", [1, 4])
 def test_it_is_the_search_with_all_other_pieces_forbidden(beam: int) -> None:
     model, shortlist = network(), table()
-    found = search(ShortlistModel(model, shortlist), encoded(), shortlist_model.SYMBOLS, beam=beam)
+    found = search(
+        ShortlistModel(SearchModel(model), shortlist), encoded(), shortlist_model.SYMBOLS, beam=beam
+    )
     for source, result in zip(encoded(), found, strict=True):
         candidates = shortlist.candidates(source)
         (expected,) = search(MaskedModel(model, candidates), [source], WHOLE, beam=beam)
@@ -184,7 +187,12 @@ def test_lists_of_all_pieces_change_nothing(beam: int) -> None:
     )
     # A trained model gives nothing to symbols that no text holds; this one is not trained.
     expected = search(MaskedModel(model, everything.candidates([])), encoded(), WHOLE, beam=beam)
-    found = search(ShortlistModel(model, everything), encoded(), shortlist_model.SYMBOLS, beam=beam)
+    found = search(
+        ShortlistModel(SearchModel(model), everything),
+        encoded(),
+        shortlist_model.SYMBOLS,
+        beam=beam,
+    )
     candidates = everything.candidates([])
     for ours, theirs in zip(found, expected, strict=True):
         assert as_ids(ours, candidates) == [each.tokens for each in theirs.hypotheses]

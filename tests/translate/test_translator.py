@@ -18,6 +18,7 @@ from mt.config import Config, ModelConfig, SearchConfig
 from mt.errors import DataError, DeviceMemoryError
 from mt.events import Event, LineSplit, Notice
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
 from mt.search.consensus import Utility
 from mt.search.hypothesis import SearchResult
@@ -101,16 +102,16 @@ def test_the_batch_size_changes_nothing(batch_size: int, beam: int) -> None:
 @pytest.mark.parametrize("beam", [1, 3])
 def test_ties_are_broken_alike_in_every_batch(beam: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All pieces have the same weights and tie; each batch then rounds in a way of its own."""
-    step = EncoderDecoder.step
+    step = SearchModel.step
 
     def rounded_by_company(
-        model: EncoderDecoder, tokens: torch.Tensor, state: DecoderState
+        model: SearchModel, tokens: torch.Tensor, state: DecoderState
     ) -> tuple[torch.Tensor, DecoderState]:
         logits, after = step(model, tokens, state)
         noise = torch.Generator().manual_seed(len(tokens))
         return logits + 1e-6 * torch.randn(logits.shape, generator=noise), after
 
-    monkeypatch.setattr(EncoderDecoder, "step", rounded_by_company)
+    monkeypatch.setattr(SearchModel, "step", rounded_by_company)
     found = []
     for batch_size in (1, 5, 64):
         translator, _ = make(batch_size=batch_size, beam=beam)
@@ -282,16 +283,16 @@ def test_dropout_is_off_even_when_the_model_was_left_training() -> None:
 
 
 def test_a_batch_holds_a_bounded_number_of_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    step = EncoderDecoder.step
+    step = SearchModel.step
     sizes: list[tuple[int, int]] = []
 
     def recorded(
-        model: EncoderDecoder, tokens: torch.Tensor, state: DecoderState
+        model: SearchModel, tokens: torch.Tensor, state: DecoderState
     ) -> tuple[torch.Tensor, DecoderState]:
-        sizes.append((state.source_bias.size(0), state.source_bias.size(3)))
+        sizes.append((state.source.bias.size(0), state.source.bias.size(3)))
         return step(model, tokens, state)
 
-    monkeypatch.setattr(EncoderDecoder, "step", recorded)
+    monkeypatch.setattr(SearchModel, "step", recorded)
     translator, _ = make(batch_size=4)
     texts(translator, ["haus"] * 9 + [" ".join(WORDS * 25)] * 3)
     assert max(size for size, _ in sizes) > 1
@@ -320,7 +321,7 @@ def test_a_fault_in_a_worker_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise DataError("a fault of the second worker")
 
-    monkeypatch.setattr(EncoderDecoder, "step", fail)
+    monkeypatch.setattr(SearchModel, "step", fail)
     threads = torch.get_num_threads()
     with pytest.raises(DataError, match="second worker"):
         texts(translator, list(lines()))
