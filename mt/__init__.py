@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mt.config import SearchConfig
+    from mt.config import SamplingConfig, SearchConfig
     from mt.errors import MtError
     from mt.text.glossary import Glossary
     from mt.translate.translation import TranslatedText, Translation
@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Glossary",
     "MtError",
+    "SamplingConfig",
     "SearchConfig",
     "TranslatedText",
     "Translation",
@@ -30,6 +31,7 @@ __all__ = [
 _HOMES = {
     "Glossary": "mt.text.glossary",
     "MtError": "mt.errors",
+    "SamplingConfig": "mt.config",
     "SearchConfig": "mt.config",
     "TranslatedText": "mt.translate.translation",
     "Translation": "mt.translate.translation",

@@ -267,6 +267,35 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SamplingConfig:
+    """How translations are drawn from the model instead of searched for; no model folder has it."""
+
+    samples: int = 1
+    """Translations drawn for each sentence."""
+    temperature: float = 1.0
+    """What log-probabilities are divided by: below 1 the probable becomes more probable."""
+    top_k: int | None = None
+    """Tokens that are drawn from at each step, the most probable ones; without it all."""
+    top_p: float = 1.0
+    """Probability that they must reach: the smallest set of tokens that does is drawn from."""
+    seed: int = 1
+    """Seed of the random numbers: the same seed draws the same."""
+
+    def __post_init__(self) -> None:
+        _require(self.samples >= 1, f"sampling.samples must be at least 1: {self.samples}")
+        _require(
+            0.001 <= self.temperature < math.inf,
+            f"sampling.temperature must be at least 0.001 and finite: {self.temperature}",
+        )
+        _require(
+            self.top_k is None or self.top_k >= 1,
+            f"sampling.top_k must be at least 1: {self.top_k}",
+        )
+        _require(0 < self.top_p <= 1, f"sampling.top_p must lie in (0, 1]: {self.top_p}")
+        _require(self.seed >= 0, f"sampling.seed must not be negative: {self.seed}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """All settings of a run; a model folder holds them as `config.toml`."""
 

@@ -12,6 +12,7 @@ from mt.config import (
     Config,
     CorpusConfig,
     ModelConfig,
+    SamplingConfig,
     SearchConfig,
     TokenizerConfig,
     TrainingConfig,
@@ -100,6 +101,24 @@ def test_settings_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         Config().with_values(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"samples": 0}, "sampling.samples must be at least 1: 0"),
+        ({"temperature": 0.0}, "sampling.temperature must be at least 0.001 and finite: 0.0"),
+        ({"temperature": float("inf")}, "sampling.temperature must be at least 0.001 and finite"),
+        ({"temperature": float("nan")}, "sampling.temperature must be at least 0.001 and finite"),
+        ({"top_k": 0}, "sampling.top_k must be at least 1: 0"),
+        ({"top_p": 0.0}, r"sampling.top_p must lie in \(0, 1\]: 0.0"),
+        ({"top_p": float("nan")}, r"sampling.top_p must lie in \(0, 1\]: nan"),
+        ({"seed": -1}, "sampling.seed must not be negative: -1"),
+    ],
+)
+def test_samples_that_cannot_be_drawn_are_refused(values: dict[str, float], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        SamplingConfig(**values)  # type: ignore[arg-type]
 
 
 def test_a_config_file_is_read_and_its_faults_are_named(tmp_path: Path) -> None:

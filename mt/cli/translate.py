@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from mt.cli.options import model_option, search_options
+from mt.cli.sampling_flags import sampling_config, sampling_options
 from mt.cli.search_flags import hypothesis_options, search_config, shortlist_option
 from mt.cli.source_lines import groups_with_prefixes, source_groups
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
@@ -18,7 +19,7 @@ from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
 if TYPE_CHECKING:
-    from mt.config import SearchConfig
+    from mt.config import SamplingConfig, SearchConfig
     from mt.search.consensus import Utility
     from mt.translate.translation import Translation
     from mt.translate.translator import Translator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
 @hypothesis_options
+@sampling_options
 @shortlist_option
 @click.option(
     "--prefix",
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--mbr",
     type=click.Choice(["chrf", "bleu"]),
-    help="Take the hypothesis of the beam that is most like all of them by this score.",
+    help="Of the beam, or of the samples, take what is most like all of them by this score.",
 )
 @term_options
 @click.option("--no-split", is_flag=True, help="Translate lines whole, however long.")
@@ -53,7 +55,8 @@ def command(**flags: Any) -> None:
     """Translate standard input, or FILES, one line for each line read, in order.
 
     An empty line stays empty. Only LF ends a line. Translations alone go to standard output;
-    with --n-best N each line read gives N lines, best first (empty ones when there are fewer).
+    with --n-best N each line read gives N lines, best first (empty ones when there are fewer), with
+    --sample N as many, in the order in which they were drawn.
     """
     from mt.cli.console import counted_lines, stderr_console
     from mt.events import Notice
@@ -64,6 +67,7 @@ def command(**flags: Any) -> None:
     listener = TranslationConsole(console.print)
     if flags["alignment"] and not flags["as_json"]:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
+    sampling = sampling_config(flags)
     set_threads(flags["threads"])
     search = search_config(flags)
     glossary = glossary_of(flags)
@@ -78,13 +82,16 @@ def command(**flags: Any) -> None:
         workers=flags["workers"],
         forks=True,
         split=not flags["no_split"] and not flags["alignment"],
-        utility=_utility(flags, search),
+        utility=_utility(flags, search, sampling),
         glossary=glossary,
+        sampling=sampling,
         shortlist=flags["shortlist"],
         exact_scores=flags["as_json"],
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
+    num_samples = sampling.samples if sampling is not None and flags["mbr"] is None else 1
+    num_given = max(flags["n_best"] or 1, num_samples)
     num_lines = num_at_limit = 0
     terms = TermCounts()
     with _output(flags["output"]) as out, counted_lines(console) as count:
@@ -95,9 +102,13 @@ def command(**flags: Any) -> None:
             )
             num_lines += len(group)
             terms.add(translations)
-            num_at_limit += sum(each.hypotheses[0].hit_limit for each in translations)
+            num_at_limit += sum(
+                hypothesis.hit_limit
+                for each in translations
+                for hypothesis in each.hypotheses[:num_samples]
+            )
             if records is None:
-                text = "".join(_as_lines(each, flags["n_best"] or 1) for each in translations)
+                text = "".join(_as_lines(each, num_given) for each in translations)
             else:
                 text = records(translations)
             out.write(text.encode("utf-8"))
@@ -116,11 +127,13 @@ def command(**flags: Any) -> None:
         )
 
 
-def _utility(flags: dict[str, Any], search: SearchConfig) -> Utility | None:
+def _utility(
+    flags: dict[str, Any], search: SearchConfig, sampling: SamplingConfig | None
+) -> Utility | None:
     """What --mbr chooses by; BLEU's tokenizer is that of `mt eval`."""
     if flags["mbr"] is None:
         return None
-    if search.beam == 1:
+    if search.beam == 1 and sampling is None:
         raise click.UsageError("--mbr has an effect with --beam 2 or more alone")
     from mt.evaluate.scores import tokenizer_for
     from mt.evaluate.utility import bleu_utility, chrf_utility
@@ -132,7 +145,7 @@ def _utility(flags: dict[str, Any], search: SearchConfig) -> Utility | None:
 
 
 def _as_lines(translation: Translation, num: int) -> str:
-    texts = [hypothesis.text for hypothesis in translation.hypotheses]
+    texts = [hypothesis.text for hypothesis in translation.hypotheses[:num]]
     texts += [""] * (num - len(texts))
     return "".join(f"{text}\n" for text in texts)
 

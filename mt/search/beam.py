@@ -126,20 +126,28 @@ def advance(
     """Make one step; gives the beam after it, and the keys and results of sentences now done."""
     scores, state = _expand(model, beam, symbols, config)
     beam, rows = _retire_and_prune(scores, beam, symbols, config.beam)
-    done = _stop(beam)
-    return _without_done(dataclasses.replace(beam, state=state), rows), done
+    done = stop(beam)
+    return without_done(dataclasses.replace(beam, state=state), rows), done
 
 
 def _expand(
     model: StepModel[S], beam: Beam[S], symbols: Symbols, config: SearchConfig
 ) -> tuple[Tensor, S]:
     """Give the log-probability of every one-token continuation, (B, K, V); -inf is forbidden."""
+    step, state = next_tokens(model, beam, symbols=symbols, config=config)
+    return step.add_(beam.log_probability[:, :, None]), state
+
+
+def next_tokens(
+    model: StepModel[S], beam: Beam[S], *, symbols: Symbols, config: SearchConfig
+) -> tuple[Tensor, S]:
+    """Give the log-probability of every next token, (B, K, V); -inf is forbidden."""
     logits, state = model.step(beam.tokens[:, :, -1].flatten(), beam.state)
     # (N, V) -> (B, K, V)
     step = torch.log_softmax(logits, dim=-1, dtype=torch.float32)
     step = step.view(*beam.log_probability.shape, -1)
     constrain(step, beam.tokens, beam.sentences, config=config, symbols=symbols)
-    return step.add_(beam.log_probability[:, :, None]), state
+    return step, state
 
 
 def _retire_and_prune(
@@ -216,7 +224,7 @@ def _note_close_calls(top: Tensor, left: Tensor, sentences: Sequence[Sentence]) 
         sentence.finished.had_close_call |= is_so and not sentence.is_done
 
 
-def _stop(beam: Beam[S]) -> list[tuple[int, SearchResult]]:
+def stop(beam: Beam[S]) -> list[tuple[int, SearchResult]]:
     """Mark the sentences whose result no live hypothesis can change, and give those results.
 
     A model may hold what is demanded for impossible. Such a sentence has its prefix for a result,
@@ -235,7 +243,7 @@ def _stop(beam: Beam[S]) -> list[tuple[int, SearchResult]]:
     return done
 
 
-def _without_done(beam: Beam[S], rows: Tensor) -> Beam[S]:
+def without_done(beam: Beam[S], rows: Tensor) -> Beam[S]:
     """Let the state follow the beam, whose places come from `rows` (B, K), and drop what is done.
 
     Few that are done stay a while, since dropping them copies the others; none beyond its limit.

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mt.config import SearchConfig
+from mt.config import SamplingConfig, SearchConfig
 from mt.search.beam import Beam, advance
 from mt.search.hypothesis import SearchResult
+from mt.search.sampling import advance_samples, prepare
 from mt.search.sentence import NO_DEMANDS, Demands, Symbols
 from mt.search.step import S, StepModel
 
@@ -41,13 +42,15 @@ def search_groups(
     config: SearchConfig,
     capacity: int,
     max_tokens: int | None = None,
+    sampling: SamplingConfig | None = None,
 ) -> Iterator[tuple[int, SearchResult]]:
     """Search all sentences, at most `capacity` at a time; a larger group goes by itself.
 
     Where given, `max_tokens` bounds the padded source tokens of those searched at a time.
 
     Gives the key and the result of each sentence as it is done. A result has the `config.n_best`
-    best hypotheses, best first; fewer when the vocabulary and the bound allow fewer.
+    best hypotheses, best first; fewer when the vocabulary and the bound allow fewer. With
+    `sampling` it has the samples, in the order of their numbers; `config` bounds and scores them.
     """
     waiting = iter(groups)
     group = next(waiting, None)
@@ -57,7 +60,7 @@ def search_groups(
         while group is not None and (
             not num_open or _has_room(beam, num_open, group, capacity, max_tokens)
         ):
-            new, done = _begun(model, group, symbols, config)
+            new, done = _begun(model, group, symbols, config, sampling)
             yield from done
             if new.num_open:
                 beam = new if beam is None or not num_open else beam.joined(new)
@@ -66,7 +69,7 @@ def search_groups(
         if beam is None or not num_open:
             return
         with torch.inference_mode():
-            beam, done = advance(model, beam, symbols=symbols, config=config)
+            beam, done = _advanced(model, beam, symbols, config, sampling)
         yield from done
 
 
@@ -84,7 +87,11 @@ def _has_room(
 
 @torch.inference_mode()
 def _begun(
-    model: StepModel[S], group: Group, symbols: Symbols, config: SearchConfig
+    model: StepModel[S],
+    group: Group,
+    symbols: Symbols,
+    config: SearchConfig,
+    sampling: SamplingConfig | None,
 ) -> tuple[Beam[S], list[tuple[int, SearchResult]]]:
     """The beam of a group after its first step."""
     beam = Beam.begin(
@@ -96,6 +103,21 @@ def _begun(
         symbols=symbols,
         config=config,
     )
+    if sampling is not None:
+        prepare(beam, config=config, sampling=sampling)
+    return _advanced(model, beam, symbols, config, sampling)
+
+
+def _advanced(
+    model: StepModel[S],
+    beam: Beam[S],
+    symbols: Symbols,
+    config: SearchConfig,
+    sampling: SamplingConfig | None,
+) -> tuple[Beam[S], list[tuple[int, SearchResult]]]:
+    """The beam after a step of search or of sampling, and what is done."""
+    if sampling is not None:
+        return advance_samples(model, beam, symbols=symbols, config=config, sampling=sampling)
     return advance(model, beam, symbols=symbols, config=config)
 
 

@@ -26,6 +26,8 @@ class Demands:
     """The first tokens of each hypothesis; no constraint holds for them."""
     phrases: tuple[Phrase, ...] = ()
     """What every hypothesis must hold."""
+    stream: tuple[int, ...] = ()
+    """Names the random numbers of its samples; equal ones give equal sentences equal samples."""
 
 
 NO_DEMANDS = Demands()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -100,25 +99,51 @@ def join_hypotheses(
     joined: dict[str, TranslatedText] = {}
     for rank in range(max(len(part) for part in parts)):
         chosen = [part[min(rank, len(part) - 1)] for part in parts]
-        text = join_translations(
-            [each.text for each in chosen], segments, target_language=target_language
-        )
-        lengths = [len(each.tokens) + 1 for each in chosen]
-        log_probability = sum(
-            each.score * length_penalty(search.length_penalty, search.alpha, length)
-            for each, length in zip(chosen, lengths, strict=True)
-        )
-        divisor = length_penalty(search.length_penalty, search.alpha, sum(lengths))
-        candidate = dataclasses.replace(
-            chosen[0],
-            text=text,
-            score=log_probability / divisor,
-            tokens=tuple(token for each in chosen for token in each.tokens),
-            hit_limit=any(each.hit_limit for each in chosen),
-            expected_utility=None,
-        )
+        candidate = _joined(chosen, segments, search, target_language)
+        text = candidate.text
         if text not in joined or candidate.score > joined[text].score:
             joined[text] = candidate
     if any(each.expected_utility is not None for part in parts for each in part):
         return tuple(joined.values())
     return tuple(sorted(joined.values(), key=lambda each: -each.score))
+
+
+def join_samples(
+    parts: Sequence[Sequence[TranslatedText]],
+    segments: Sequence[Segment],
+    *,
+    search: SearchConfig,
+    target_language: str,
+) -> tuple[TranslatedText, ...]:
+    """The samples of a line from those of its segments, which have as many: each the n-th of all.
+
+    Raises ValueError where a segment has another number of samples.
+    """
+    if len(parts) == 1:
+        return tuple(parts[0])
+    return tuple(
+        _joined(chosen, segments, search, target_language) for chosen in zip(*parts, strict=True)
+    )
+
+
+def _joined(
+    chosen: Sequence[TranslatedText],
+    segments: Sequence[Segment],
+    search: SearchConfig,
+    target_language: str,
+) -> TranslatedText:
+    """One candidate of a line from one of each of its segments."""
+    lengths = [len(each.tokens) + 1 for each in chosen]
+    log_probability = sum(
+        each.score * length_penalty(search.length_penalty, search.alpha, length)
+        for each, length in zip(chosen, lengths, strict=True)
+    )
+    divisor = length_penalty(search.length_penalty, search.alpha, sum(lengths))
+    return TranslatedText(
+        text=join_translations(
+            [each.text for each in chosen], segments, target_language=target_language
+        ),
+        score=log_probability / divisor,
+        tokens=tuple(token for each in chosen for token in each.tokens),
+        hit_limit=any(each.hit_limit for each in chosen),
+    )

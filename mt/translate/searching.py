@@ -15,7 +15,7 @@ from functools import partial
 
 import torch
 
-from mt.config import SearchConfig
+from mt.config import SamplingConfig, SearchConfig
 from mt.events import Listener, Notice
 from mt.model.device import fitting_in_memory, sent_to, using_threads
 from mt.search.hypothesis import SearchResult
@@ -82,6 +82,8 @@ class Searcher:
     On CPUs that is slower: to join lays out all caches anew (docs/log.md).
     """
     listener: Listener
+    sampling: SamplingConfig | None = None
+    """How samples are drawn, instead of searching."""
     symbols: Symbols = _SYMBOLS
     """The ids of the model's vocabulary that search must know."""
     _forked: ForkedWorkers[_Job, dict[int, SearchResult]] | None = field(
@@ -112,7 +114,8 @@ class Searcher:
                     longest = max(len(sources[key]) for key in order)
                     with fitting_in_memory(
                         f"the search for a sentence of {longest} tokens",
-                        hint="Take a smaller --beam, split the line, or use --device cpu",
+                        hint="Take a smaller --beam or --sample, split the line, or use "
+                        "--device cpu",
                     ):
                         raise
                 # The error holds the tensors of its frames until this block ends.
@@ -121,8 +124,8 @@ class Searcher:
             self.capacity = max(min(self.capacity, len(order)) // 2, 1)
             text = (
                 "the search does not fit in the memory of the device: from here on "
-                f"{self.capacity} sentences are searched together (--batch-size and --beam make "
-                "it smaller)"
+                f"{self.capacity} sentences are searched together (--batch-size, --beam and "
+                "--sample make it smaller)"
             )
             self.listener(Notice(text=text))
 
@@ -203,5 +206,6 @@ class Searcher:
                 config=self.config,
                 capacity=job.capacity,
                 max_tokens=job.capacity * _BATCH_TOKENS,
+                sampling=self.sampling,
             )
             return dict(results)

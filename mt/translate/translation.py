@@ -29,7 +29,11 @@ class TranslatedText:
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """The translations of one line, best first, each text once; a blank line has one, ""."""
+    """The translations of one line, best first, each text once; a blank line has one, "".
+
+    Samples are as many as were drawn, in the order of their numbers, equal texts among them; where
+    they are ordered by minimum Bayes risk, each text stands once.
+    """
 
     source: str
     hypotheses: tuple[TranslatedText, ...]
@@ -38,7 +42,7 @@ class Translation:
 
     @property
     def text(self) -> str:
-        """The best translation."""
+        """The best translation; of samples that are in no order of merit, the first."""
         return self.hypotheses[0].text
 
 
@@ -50,16 +54,24 @@ def texts_of(
 ) -> tuple[TranslatedText, ...]:
     """The texts of hypotheses; of those that read alike, the best alone."""
     texts: dict[str, TranslatedText] = {}
-    for hypothesis in hypotheses:
-        text = decode(hypothesis.tokens)
-        if text not in texts:
-            texts[text] = TranslatedText(
-                text=text,
-                score=hypothesis.score,
-                tokens=hypothesis.tokens,
-                hit_limit=hypothesis.hit_limit,
-            )
+    for each in samples_of(hypotheses, decode):
+        texts.setdefault(each.text, each)
     return tuple(texts.values())
+
+
+def samples_of(
+    samples: Sequence[Hypothesis], decode: Callable[[Sequence[int]], str]
+) -> tuple[TranslatedText, ...]:
+    """The texts of samples, as many and in the same order."""
+    return tuple(
+        TranslatedText(
+            text=decode(sample.tokens),
+            score=sample.score,
+            tokens=sample.tokens,
+            hit_limit=sample.hit_limit,
+        )
+        for sample in samples
+    )
 
 
 def by_consensus(
@@ -67,17 +79,20 @@ def by_consensus(
     decode: Callable[[Sequence[int]], str],
     *,
     utility: Utility,
-    n_best: int,
+    n_best: int | None = None,
+    are_samples: bool = False,
 ) -> tuple[TranslatedText, ...]:
-    """The texts by minimum Bayes risk; those that read alike have the probability of all."""
-    found = texts_of(hypotheses, decode)
-    weights = probabilities([hypothesis.log_probability for hypothesis in hypotheses])
-    of_text: dict[str, float] = {}
-    for hypothesis, weight in zip(hypotheses, weights, strict=True):
-        text = decode(hypothesis.tokens)
-        of_text[text] = of_text.get(text, 0.0) + weight
+    """The texts by minimum Bayes risk, `n_best` or all, each once with the weight of all like it.
+
+    A hypothesis of a beam weighs its probability; where they `are_samples`, all weigh the same.
+    """
+    found = samples_of(hypotheses, decode)
+    weights = [1.0] * len(found)
+    if not are_samples:
+        weights = probabilities([hypothesis.log_probability for hypothesis in hypotheses])
     candidates = [
-        Candidate(text=each.text, score=each.score, weight=of_text[each.text]) for each in found
+        Candidate(text=each.text, score=each.score, weight=weight)
+        for each, weight in zip(found, weights, strict=True)
     ]
     ranked = rank_by_consensus(candidates, utility)
     return tuple(

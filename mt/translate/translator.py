@@ -9,18 +9,18 @@ from pathlib import Path
 
 import torch
 
-from mt.config import Config, SearchConfig, SearchPrecision
+from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
 from mt.events import LineSplit, Listener, Notice, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.consensus import Utility
-from mt.search.hypothesis import Hypothesis
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.choice import Choice
 from mt.translate.forked import CAN_FORK
-from mt.translate.long_lines import SplitLines, join_hypotheses, split_lines
+from mt.translate.long_lines import SplitLines, split_lines
 from mt.translate.members import Members, load_members
 from mt.translate.model_folder import LoadedModel
 from mt.translate.prefixes import prefix_demands, with_prefixes
@@ -29,13 +29,7 @@ from mt.translate.searching import Searcher, Source
 from mt.translate.shortlist import Shortlist
 from mt.translate.shortlist_search import ShortlistSearcher
 from mt.translate.terminology import Terminology
-from mt.translate.translation import (
-    BLANK,
-    TranslatedText,
-    Translation,
-    by_consensus,
-    texts_of,
-)
+from mt.translate.translation import TranslatedText, Translation
 
 _WINDOW = 32  # batches that are sorted by length together
 
@@ -62,6 +56,7 @@ class Translator:
         split: bool = True,
         utility: Utility | None = None,
         glossary: Glossary | None = None,
+        sampling: SamplingConfig | None = None,
         shortlist: Shortlist | None = None,
         exact_scores: bool = True,
         listener: Listener = ignore,
@@ -75,41 +70,49 @@ class Translator:
         The weights are arranged for search now: later changes of them are not seen. Without
         `workers` there are as many as torch has threads. They are threads, or with `forks`, on
         Linux, processes, which are faster (`mt.translate.forked`). Without `split` long lines are
-        translated whole. With a `utility` the hypotheses of the beam are ordered by minimum Bayes
-        risk. With a `glossary` its terms and placeholders are brought into translations, and those
-        say which are missing. A `shortlist` bounds what is searched; scores stay those of the
-        model, unless without `exact_scores` one hypothesis alone is asked for: then its score is
-        relative to the shortlist, which takes less time.
+        translated whole. With `sampling` translations are drawn from the model, by random numbers
+        of each line's own. With a `utility` the hypotheses of the beam, or the samples, are ordered
+        by minimum Bayes risk. With a `glossary` its terms and placeholders are brought into
+        translations, and those say which are missing. A `shortlist` bounds what is searched; scores
+        stay those of the model, unless without `exact_scores` one hypothesis alone is asked for:
+        then its score is relative to the shortlist, which takes less time.
 
-        Raises ValueError for a batch size below 1 and for other tokenizers, ConfigError for a
-        precision that the device does not have.
+        Raises ValueError for a batch size below 1, for other tokenizers, and for samples with a
+        `glossary` or a `shortlist`, ConfigError for a precision that the device does not have.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
+        if sampling is not None and (glossary is not None or shortlist is not None):
+            raise ValueError("samples are drawn without a glossary and without a shortlist")
         self.config = config
         self.model = model
         self.tokenizers = tokenizers
         self._batch_size = batch_size
         self._listener = listener
-        self._utility = utility
+        self._sampling = sampling
+        self._choice = Choice(
+            search=config.search,
+            target_language=config.target_language,
+            decode=tokenizers.target.decode,
+            utility=utility,
+            sampling=sampling,
+        )
         self.others = tuple(others)
         first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
         self._members = Members(first, others)
         self._max_tokens = self._members.longest_good if split else None
-        search = self._members.bounded(config.search)
-        if utility is not None:
-            search = dataclasses.replace(search, n_best=search.beam)
         device = next(model.parameters()).device
         chosen = choose_search_precision(precision, device)
         self._searcher = Searcher(
             replicas=replicas_of(self._members.models, copies_on=copies_on, precision=chosen),
-            config=search,
+            config=self._choice.needed(self._members.bounded(config.search)),
             capacity=batch_size,
             is_exact=chosen == "float32",
             workers=workers,
             forks=forks and CAN_FORK,
             refill=device.type != "cpu",
             listener=listener,
+            sampling=sampling,
         )
         self._finder: Searcher | ShortlistSearcher = self._searcher
         if shortlist is not None:
@@ -142,6 +145,7 @@ class Translator:
         split: bool = True,
         utility: Utility | None = None,
         glossary: Glossary | None = None,
+        sampling: SamplingConfig | None = None,
         shortlist: bool = False,
         exact_scores: bool = True,
         listener: Listener = ignore,
@@ -170,6 +174,7 @@ class Translator:
             split=split,
             utility=utility,
             glossary=glossary,
+            sampling=sampling,
             shortlist=table,
             exact_scores=exact_scores,
             listener=listener,
@@ -181,15 +186,19 @@ class Translator:
         return self._batch_size * _WINDOW * len(self._searcher.replicas)
 
     def translate(
-        self, lines: Iterable[str], *, prefixes: Iterable[str] | None = None
+        self,
+        lines: Iterable[str],
+        *,
+        prefixes: Iterable[str] | None = None,
+        first_line: int = 1,
     ) -> Iterator[Translation]:
         """Translate lines one for one, in order, holding a window of them in memory.
 
         With `prefixes`, one a line, each translation begins with its own; a blank one asks for
         nothing. Raises DataError where they are fewer or more than the lines, when that is found.
+        Warnings, and the random numbers of samples, count lines from `first_line`.
         """
         stream = iter(lines)
-        first_line = 1
         windows = iter(lambda: list(islice(stream, self.window)), [])
         for window, of_window in with_prefixes(windows, prefixes):
             yield from self.translate_window(window, first_line=first_line, prefixes=of_window)
@@ -202,7 +211,7 @@ class Translator:
         first_line: int = 1,
         prefixes: Sequence[str] | None = None,
     ) -> list[Translation]:
-        """Translate some lines together; warnings count them from `first_line`.
+        """Translate some lines together; warnings and random numbers count from `first_line`.
 
         With `prefixes`, one a line, each translation begins with its own. A line with a prefix is
         translated whole: nobody says which of its parts a prefix is of.
@@ -234,12 +243,7 @@ class Translator:
         translations = [
             Translation(
                 source=line,
-                hypotheses=join_hypotheses(
-                    of_line,
-                    segments,
-                    search=self.config.search,
-                    target_language=self.config.target_language,
-                ),
+                hypotheses=self._choice.joined(of_line, segments),
             )
             for line, of_line, segments in zip(lines, found, split.segments, strict=True)
         ]
@@ -277,8 +281,10 @@ class Translator:
                         num_parts=len(texts),
                     )
                 )
-            for text, tokens in zip(texts, encoded, strict=True):
+            for place, (text, tokens) in enumerate(zip(texts, encoded, strict=True)):
                 self._members.check_length(len(tokens), number, self._listener)
+                if self._sampling is not None:
+                    of_line = dataclasses.replace(of_line, stream=(number, place))
                 parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))
         return parts
 
@@ -287,14 +293,7 @@ class Translator:
         places = [i for i, part in enumerate(parts) if part]
         self._members.set_evaluating()
         results = (self._terminology or self._finder).search([parts[i] for i in places])
-        found: list[tuple[TranslatedText, ...]] = [BLANK] * len(parts)
+        found: list[tuple[TranslatedText, ...]] = [self._choice.blank] * len(parts)
         for i, result in zip(places, results, strict=True):
-            found[i] = self._to_texts(result.hypotheses)
+            found[i] = self._choice.texts(result.hypotheses)
         return found
-
-    def _to_texts(self, hypotheses: Sequence[Hypothesis]) -> tuple[TranslatedText, ...]:
-        decode = self.tokenizers.target.decode
-        if self._utility is None:
-            return texts_of(hypotheses, decode)
-        n_best = self.config.search.n_best
-        return by_consensus(hypotheses, decode, utility=self._utility, n_best=n_best)

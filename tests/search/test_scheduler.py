@@ -67,7 +67,7 @@ def test_waiting_sentences_take_the_rows_of_those_that_are_done() -> None:
         model.sizes.clear()
         found = dict(search_groups(model, groups, symbols=SYMBOLS, config=config, capacity=8))
         assert len(found) == 56
-        assert max(model.sizes) <= 8
+        assert max(model.sizes) <= 10, "8, and those that are done until they are a quarter"
         later = [s for s in model.sizes if s > 2]
         steps[size] = sum(later) / len(later)
     assert steps[2] > steps[8]

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from mt.config import SearchConfig
 from mt.errors import DataError
 from mt.search.hypothesis import Hypothesis
 from mt.translate.forked import CAN_FORK, ForkedWorkers

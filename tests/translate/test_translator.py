@@ -60,6 +60,8 @@ def make(
     longest_source: int = 0,
     split: bool = True,
     utility: Utility | None = None,
+    workers: int | None = None,
+    forks: bool = False,
     **search: float | str,
 ) -> tuple[Translator, list[Event]]:
     """A translator with random weights: it speaks nonsense, but must speak it reliably."""
@@ -82,6 +84,8 @@ def make(
             batch_size=batch_size,
             split=split,
             utility=utility,
+            workers=workers,
+            forks=forks,
             listener=events.append,
         ),
         events,
