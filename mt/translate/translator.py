@@ -294,7 +294,6 @@ class Translator:
     def _translate_parts(self, parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
         """The translations of parts, in order; of one without tokens, the blank one."""
         places = [i for i, part in enumerate(parts) if part]
-        self._members.set_evaluating()
         results = (self._terminology or self._finder).search([parts[i] for i in places])
         found: list[tuple[TranslatedText, ...]] = [self._choice.blank] * len(parts)
         for i, result in zip(places, results, strict=True):
