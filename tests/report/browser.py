@@ -89,9 +89,12 @@ class Tab:
             self.requests.append(parameters["request"]["url"])
 
     def open(self, path: Path, fragment: str = "") -> None:
-        """Load a page from the disk and wait until its script has drawn it."""
+        """Load a page from the disk anew and wait until its script has drawn it."""
+        # Between two places of one page a browser would only scroll.
+        self.call("Page.navigate", url="about:blank")
+        self.wait_for("location.href === 'about:blank'")
         self.call("Page.navigate", url=path.resolve().as_uri() + fragment)
-        self.wait_for("document.documentElement.dataset.ready === 'yes'")
+        self.wait_for("document.documentElement?.dataset.ready === 'yes'")
 
     def evaluate(self, expression: str) -> Any:
         """The value of an expression of JavaScript."""
