@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +13,7 @@ from mt.errors import DataError
 from mt.report.attention import attend_to_pair
 from mt.report.heads import PATTERNS
 from mt.translate.forced import force
-from tests.report.models import SHAPE, SOURCE, TARGET, small_model
+from tests.report.models import SHAPE, SOURCE, TARGET, small_model, write_model
 
 
 def test_every_head_of_every_layer_is_there_and_its_rows_sum_to_one() -> None:
@@ -82,3 +84,17 @@ def test_what_cannot_be_attended_to_is_refused(source: str, target: str, message
     learned = dataclasses.replace(SHAPE, positions="learned", max_positions=8)
     with pytest.raises(DataError, match=message):
         attend_to_pair(small_model(learned), source, target)
+
+
+def test_the_example_of_the_page_on_inspecting_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    write_model(tmp_path / "checkpoints" / "de-en")
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "inspecting.md").read_text("utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(compile(example, "example", "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 3 + 4 * (3 + 2 + 3)
+    assert printed[0].startswith("cross (3, 4, ")
