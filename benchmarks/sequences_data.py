@@ -31,13 +31,8 @@ NUM_ITEMS = 32
 NUM_PAIRS = {"train": 20_000, "dev": 200, "test": 500}
 
 _TWO_LETTERS = {"sh": "ʃ", "ch": "tʃ", "th": "θ", "ng": "ŋ", "ee": "iː", "oo": "uː"}
-_VOWELS = {
-    "a": ("æ", "eɪ"),
-    "e": ("ɛ", "iː"),
-    "i": ("ɪ", "aɪ"),
-    "o": ("ɒ", "əʊ"),
-    "u": ("ʌ", "juː"),
-}
+_SHORT = {"a": "æ", "e": "ɛ", "i": "ɪ", "o": "ɒ", "u": "ʌ"}
+_LONG = {"a": "eɪ", "e": "iː", "i": "aɪ", "o": "əʊ", "u": "juː"}
 _CONSONANTS = {"c": "k", "g": "ɡ", "j": "dʒ", "x": "k s", "q": "k", "y": "j"}
 _ONSETS = [*"bcdfghjklmnprstvwyz", "sh", "ch", "th", "st", "tr", "pl", "gr"]
 _CODAS = ["", "", *"bdgklmnprstx", "sh", "ng", "ck"]
