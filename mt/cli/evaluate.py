@@ -109,7 +109,7 @@ def command(**flags: Any) -> None:
     from mt.cli.console import stderr_console
     from mt.cli.score_report import Sampling, lines_of, results_of, write_sentences
     from mt.cli.scored_text import (
-        choose_tokenizer,
+        choose_recipe,
         read_references,
         read_systems,
         warn_of_hypotheses,
@@ -117,8 +117,8 @@ def command(**flags: Any) -> None:
     )
     from mt.cli.trivial_systems import tell_beside
     from mt.corpus.formats.text import read_text_lines
-    from mt.evaluate.metrics import Recipe, measure, metrics_for
-    from mt.text.languages import base_code
+    from mt.evaluate.metrics import measure, metrics_for
+    from mt.translate.model_folder import read_config
 
     say = stderr_console().print
     model, files, is_tokenised = flags["model"], list(flags["files"]), flags["tokenized"]
@@ -130,28 +130,25 @@ def command(**flags: Any) -> None:
         files, [*([] if sources is None else [(str(source), len(sources))]), *lengths]
     )
     language = flags["target_language"] or ""
+    if model is not None and not language:
+        language = read_config(model).target_language
+    recipe = choose_recipe(
+        files,
+        language=language,
+        tokenize=flags["tokenize"],
+        is_tokenised=is_tokenised,
+        metrics=flags["metrics"],
+        lowercase=flags["lowercase"],
+        say=say,
+    )
+    metrics = metrics_for(references, recipe)
+    warn_of_references(references, files, recipe, say=say)
     if model is not None:
         assert sources is not None
-        system, models_language = _translate(model, sources, flags, say=say)
-        systems.insert(0, system)
-        language = language or models_language
-    tokenize = choose_tokenizer(
-        language, files, given=flags["tokenize"], is_tokenised=is_tokenised, say=say
-    )
+        systems.insert(0, _translate(model, sources, flags, say=say))
     for system in systems:
         is_alone = len(systems) == 1
         warn_of_hypotheses(system, is_tokenised=is_tokenised, is_alone=is_alone, say=say)
-    if "bleu" in flags["metrics"] or tokenize == "13a":
-        warn_of_references(references, files, tokenize=tokenize, say=say)
-    metrics = metrics_for(
-        references,
-        Recipe(
-            metrics=flags["metrics"],
-            tokenize=tokenize,
-            lowercase=flags["lowercase"],
-            split_characters=tokenize in ("zh", "ja-mecab") or base_code(language) in ("zh", "ja"),
-        ),
-    )
     measured = [(system.name, measure(system.hypotheses, metrics)) for system in systems]
     sampling = Sampling(
         confidence=flags["confidence"],
@@ -191,6 +188,8 @@ def _refuse_contradictions(flags: dict[str, Any]) -> None:
         raise click.UsageError("--source has an effect without -m alone: SOURCE is the first file")
     if num_files < (1 if model is None else 2):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
+    if flags["sentences"] is not None and not flags["sentences"].parent.is_dir():
+        raise click.UsageError(f"--sentences {flags['sentences']}: there is no such folder")
     if flags["tokenized"] and flags["tokenize"] not in (None, "none"):
         raise click.UsageError("--tokenized splits nothing: leave --tokenize out")
     if flags["paired"] is not None and len(flags["hyp"]) + (model is not None) < 2:
@@ -218,8 +217,8 @@ def _tell_test(sampling: Sampling, name: str, *, say: Callable[[str], None]) -> 
 
 def _translate(
     model: Path, sources: list[str], flags: dict[str, Any], *, say: Callable[[str], None]
-) -> tuple[System, str]:
-    """The model as a system, and its target language."""
+) -> System:
+    """The model, or the ensemble of models, as a system."""
     from mt.cli.scored_text import System
     from mt.cli.search_flags import search_config
     from mt.cli.translation_console import TranslationConsole
@@ -252,5 +251,4 @@ def _translate(
         terms.add(translations)
         say(str(terms))
     name = " + ".join(map(str, [model, *flags["others"]]))
-    system = System(name=name, hypotheses=[each.text for each in translations])
-    return system, translator.config.target_language
+    return System(name=name, hypotheses=[each.text for each in translations])

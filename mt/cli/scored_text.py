@@ -10,6 +10,7 @@ from pathlib import Path
 from mt.corpus.checks.sides import script_of
 from mt.corpus.formats.text import language_suffix, read_text_lines
 from mt.errors import ConfigError, DataError
+from mt.evaluate.metrics import METRICS, Recipe
 from mt.evaluate.scores import looks_tokenised, tokenizer_for
 from mt.text.languages import base_code
 from mt.text.normalise import is_blank
@@ -28,12 +29,12 @@ class System:
     hypotheses: list[str]
 
 
-def read_systems(paths: Sequence[Path]) -> list[System]:
+def read_systems(paths: Sequence[Path], *, option: str = "--hyp") -> list[System]:
     """The systems of files, named by them; raises ConfigError where one is given twice."""
     for path, count in Counter(paths).items():
         if count > 1:
             raise ConfigError(
-                f"--hyp {path} is given {count} times",
+                f"{option} {path} is given {count} times",
                 hint="Systems are named by their files: give each file once",
             )
     return [System(name=str(path), hypotheses=read_text_lines(path)) for path in paths]
@@ -58,21 +59,48 @@ def read_references(paths: Sequence[Path], systems: Sequence[tuple[str, int]]) -
     return references
 
 
-def choose_tokenizer(
-    language: str, references: Sequence[Path], *, given: str | None, is_tokenised: bool, say: Say
-) -> str:
-    """The tokenizer of BLEU: the one given, else that of the target language, else 13a.
+def read_for(path: Path | None, num_lines: int) -> list[str] | None:
+    """The lines of a file beside the references, if one is given; raises DataError like those."""
+    if path is None:
+        return None
+    lines = read_text_lines(path)
+    if len(lines) != num_lines:
+        raise DataError(
+            f"unequal lengths: {path} has {len(lines)} lines, the references have {num_lines}"
+        )
+    return lines
+
+
+def choose_recipe(
+    references: Sequence[Path],
+    *,
+    language: str,
+    tokenize: str | None,
+    is_tokenised: bool = False,
+    metrics: tuple[str, ...] = METRICS,
+    lowercase: bool,
+    say: Say,
+) -> Recipe:
+    """What is counted, with BLEU's tokenizer: `tokenize`, else that of the language, else 13a.
 
     Where the language is not known, the name of a reference (test.zh) may tell it. What the
     language decides is said.
     """
-    if given is not None:
-        return given
-    if is_tokenised:
-        return "none"
-    found = language_suffix(references[0]) if references else ""
+    found = language_suffix(references[0])
     if not language and base_code(found) in _OWN_WORDS:
         language = found
+    if tokenize is None:
+        tokenize = "none" if is_tokenised else _tokenizer_of(language, say)
+    return Recipe(
+        metrics=metrics,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        split_characters=not is_tokenised
+        and (tokenize in ("zh", "ja-mecab") or base_code(language) in ("zh", "ja")),
+    )
+
+
+def _tokenizer_of(language: str, say: Say) -> str:
     choice = tokenizer_for(language)
     if choice.name != "13a":
         say(f"mt: BLEU tokenizer {choice.name}, by the target language {language}")
@@ -97,7 +125,7 @@ def warn_of_hypotheses(system: System, *, is_tokenised: bool, is_alone: bool, sa
 
 
 def warn_of_references(
-    references: Sequence[list[str]], paths: Sequence[Path], *, tokenize: str, say: Say
+    references: Sequence[list[str]], paths: Sequence[Path], recipe: Recipe, *, say: Say
 ) -> None:
     """Say how many references are empty, and whether BLEU takes lines for words."""
     for path, lines in zip(paths, references, strict=True):
@@ -110,11 +138,12 @@ def warn_of_references(
                     "TER; repeat another reference in such lines"
                 )
             say(text)
-    if tokenize in ("13a", "intl", "none") and _is_unspaced(references[0]):
+    by_space = "bleu" in recipe.metrics and recipe.tokenize in ("13a", "intl", "none")
+    if by_space and _is_unspaced(references[0]):
         say(
             f"mt: warning: the references are mostly written without spaces between words, and "
-            f"BLEU by {tokenize} takes whole clauses for words: give --target-language (zh, ja, "
-            "ko), or --tokenize char"
+            f"BLEU by {recipe.tokenize} takes whole clauses for words: give --target-language (zh, "
+            "ja, ko), or --tokenize char"
         )
 
 

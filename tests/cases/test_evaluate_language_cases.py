@@ -15,7 +15,7 @@ import pytest
 
 from mt.cli.main import main
 from tests.cases.runs import Run, run_here, run_process
-from tests.cases.toy import as_bytes
+from tests.cases.toy import Toy, as_bytes
 
 ZH = ("我今天买了三本书。", "我昨天买了三本书。")
 JA = ("昨日は古い橋を渡りました。", "今日は古い橋を渡りました。")
@@ -148,3 +148,21 @@ def test_help_is_given_without_torch(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["eval", "--help"])
     assert "--paired" in capsys.readouterr().out
+
+
+def test_a_fault_of_the_command_is_told_before_anything_is_translated(
+    model: Path, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E07: a test set can take minutes."""
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr("mt.translate.translator.Translator.load", never)
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    monkeypatch.delitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", raising=False)
+    arguments = ("eval", "-m", model, *toy.test.arguments)
+    assert "sacrebleu[ja]" in run_here(*arguments, "--tokenize", "ja-mecab").check_refusal(status=2)
+    missing = tmp_path / "none" / "scores.tsv"
+    run = run_here(*arguments, "--sentences", missing).check(2)
+    assert f"{missing}: there is no such folder" in run.err
