@@ -30,7 +30,7 @@ ONE_ROOM = {
     "sentencepiece": ["mt/text/subwords.py"],
     "sentencex": ["mt/text/segments.py"],
     "regex": ["mt/text/segments.py"],
-    "sacrebleu": ["mt/evaluate/scores.py"],
+    "sacrebleu": ["mt/evaluate/metrics.py", "mt/evaluate/scores.py"],
     "datasets": ["mt/corpus/formats/columnar.py", "mt/corpus/store.py"],
     "zstandard": ["mt/corpus/formats/compressed.py"],
     "lxml": ["mt/corpus/formats/xml.py"],

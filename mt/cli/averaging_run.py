@@ -13,6 +13,8 @@ from mt.atomic import new_folder
 from mt.cli.fine_tuning import MAY_DIFFER
 from mt.cli.new_folder import refuse_existing
 from mt.config import Config, ModelConfig
+from mt.corpus.seen_lines import FILE as SEEN
+from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError, ModelFolderError
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.keeping import KeptWeights, best_of, last_of, list_kept
@@ -130,6 +132,9 @@ def _write(
         (folder / model_folder.CARD).write_text(model_card(card), "utf-8")
         for name, content in _shared_dev_set(models).items():
             (folder / name).write_bytes(content)
+        seen = [SeenLines.load(model / SEEN) for model in models]
+        if any(seen):
+            SeenLines.union(seen).save(folder / SEEN)
     click.echo(
         f"averaged {_counted(weights, 'set')} of weights; the model is in {output}", err=True
     )

@@ -16,6 +16,8 @@ from mt.corpus.formats import open_corpora
 from mt.corpus.formats.options import ReadingOptions
 from mt.corpus.formats.text import CONVERT
 from mt.corpus.pair import Reader
+from mt.corpus.seen_lines import FILE as SEEN
+from mt.corpus.seen_lines import SeenLines
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, DataError
 from mt.events import CorpusRead, Listener, Notice, to_all
@@ -158,12 +160,14 @@ def fill_folder(
                 listener=listeners,
             )
         preparation.store_dev_tokens(training, tokenizers, dev, listener=listener)
+        preparation.store_keys(training / SEEN, cleaner)
         (training / preparation.PAIRS).unlink()
         for name, lines in zip(_DEV_FILES, (dev.sources, dev.targets), strict=True):
             (folder / name).write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
         tokenizers.save(folder)
         corpus = CorpusRead(origins=cleaner.summary())
         prepared = Prepared(key=key, corpus=corpus, dev=dev.origins)
+    _keep_seen_lines(folder, arguments.start)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
     config = dataclasses.replace(config, longest_source=_longest_source(training, arguments.start))
     prepared = prepared.of_run(
@@ -182,7 +186,17 @@ _TAKEN_OVER = (
     *map(Path, _DEV_FILES),
     Path(model_folder.TRAINING) / preparation.TOKENS,
     Path(model_folder.TRAINING) / preparation.DEV_TOKENS,
+    Path(model_folder.TRAINING) / SEEN,
 )
+
+
+def _keep_seen_lines(folder: Path, start: Start | None) -> None:
+    """Keep beside the weights which lines they learn from; those of the start stay known."""
+    mine = folder / model_folder.TRAINING / SEEN
+    if start is None:
+        take_over(mine, folder / SEEN)
+    else:
+        SeenLines.union([SeenLines.load(mine), start.seen]).save(folder / SEEN)
 
 
 def _longest_source(training: Path, start: Start | None) -> int:

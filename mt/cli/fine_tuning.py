@@ -17,6 +17,8 @@ from mt.config_file import Values
 from mt.corpus.formats.aligned import AlignedText
 from mt.corpus.formats.options import base_language
 from mt.corpus.pair import Reader
+from mt.corpus.seen_lines import FILE as SEEN
+from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError
 from mt.events import Listener, Notice
 from mt.model.encoder_decoder import EncoderDecoder
@@ -37,6 +39,8 @@ class Start:
     config: Config
     tokenizers: TokenizerPair
     model: EncoderDecoder
+    seen: SeenLines | None
+    """What it was trained on; None where its folder does not say."""
 
     @property
     def languages(self) -> tuple[str, str] | None:
@@ -84,6 +88,7 @@ def load_start(model: Path, output: Path, *, preset_name: str | None, overrides:
         config=loaded.config,
         tokenizers=loaded.tokenizers,
         model=loaded.model,
+        seen=SeenLines.load(model / SEEN),
     )
 
 

@@ -20,6 +20,7 @@ _COMMANDS = {
     "train": ("mt.cli.train", "Train a translation model on a parallel corpus."),
     "translate": ("mt.cli.translate", "Translate standard input or files."),
     "eval": ("mt.cli.evaluate", "Score a model, or a file of translations."),
+    "compare": ("mt.cli.compare", "Tell where one system is better than another."),
     "score": ("mt.cli.score", "Score given translations, and align their words."),
     "inspect": ("mt.cli.inspect", "Show what a model attends to, as a page."),
     "average": ("mt.cli.average", "Average the weights of models, or of states of one run."),

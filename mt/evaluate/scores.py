@@ -1,4 +1,4 @@
-"""BLEU and chrF with their signatures: the only room that imports sacrebleu."""
+"""BLEU and chrF of a corpus with their signatures, and how BLEU cuts text into words."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def corpus_scores(
             )
     if not hypotheses:
         raise DataError("nothing to score: hypotheses and references are empty")
-    bleu = _bleu(tokenize, lowercase=lowercase)
+    bleu = bleu_metric(tokenize, lowercase=lowercase)
     scores = []
     for metric in (bleu, CHRF(lowercase=lowercase)):
         result = metric.corpus_score(list(hypotheses), [list(r) for r in references])
@@ -98,7 +98,7 @@ def corpus_scores(
 
 def word_splitter(tokenize: str) -> Callable[[str], tuple[str, ...]]:
     """The words that BLEU counts; raises ConfigError when the tokenizer is not installed."""
-    tokenizer = _bleu(tokenize, lowercase=False).tokenizer
+    tokenizer = bleu_metric(tokenize, lowercase=False).tokenizer
     return lambda text: tuple(tokenizer(text.rstrip()).split())
 
 
@@ -121,17 +121,18 @@ def sentence_bleu_from_counts(
     )
 
 
-def _bleu(tokenize: str, *, lowercase: bool) -> BLEU:
+def bleu_metric(tokenize: str, *, lowercase: bool) -> BLEU:
     """The metric; raises ConfigError when its tokenizer is not installed."""
     try:
         # force: sacreBLEU would warn of tokenised text at every call; `looks_tokenised` is ours.
         return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+    except OSError as error:
+        raise ConfigError(
+            f"BLEU tokenizer {tokenize} needs a download, which failed: {error}",
+            hint="Choose one that is installed, for example --tokenize char",
+        ) from error
     except (RuntimeError, ImportError) as error:
         raise ConfigError(
             f"BLEU tokenizer {tokenize} is not installed",
             hint=f"pip install 'sacrebleu[{tokenize.partition('-')[0]}]'",
-        ) from error
-    except OSError as error:
-        raise ConfigError(
-            f"BLEU tokenizer {tokenize} needs a download, which failed: {error}"
         ) from error

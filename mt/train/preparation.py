@@ -19,6 +19,7 @@ from mt.config import Config
 from mt.corpus.cleaning import Cleaner, TextRules
 from mt.corpus.keys import KeyTable, keys_of
 from mt.corpus.pair import Pair, Reader
+from mt.corpus.seen_lines import SeenLines
 from mt.corpus.store import TokenBlock, read_pairs, write_pairs, write_tokens
 from mt.errors import DataError
 from mt.events import CorpusRead, Listener, Notice, StageStarted
@@ -226,6 +227,13 @@ def store_dev_tokens(
     num_unknown = sum(ids.count(UNKNOWN) for ids in (*left, *right))
     num_tokens = sum(map(len, (*left, *right)))
     _tell_unknown("the validation set", num_unknown, num_tokens, listener)
+
+
+def store_keys(path: Path, cleaner: Cleaner) -> None:
+    """Write which lines are trained on, by which test lines among them are known later."""
+    rows = cleaner.for_training
+    keys = (cleaner.keys.column(side)[rows] for side in ("source", "target"))
+    SeenLines.of(*keys).save(path)
 
 
 def read_dev(readers: Iterable[Reader], *, rules: TextRules, listener: Listener) -> DevSet:

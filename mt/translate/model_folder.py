@@ -7,6 +7,7 @@ metrics.jsonl        what happened during training
 README.md            the model card
 dev.source, .target  the validation set
 shortlist.safetensors  what `mt shortlist` learnt, if it was run
+seen-lines.safetensors  keys of the lines that it was trained on
 training/            what resuming needs; may be deleted afterwards
 """
 

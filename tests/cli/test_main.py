@@ -141,5 +141,5 @@ def test_scores_as_json_are_one_object(capsys: pytest.CaptureFixture[str]) -> No
 
     assert status_of("eval", "--hyp", EN, EN, EN, "--json") == 0
     scores = json.loads(capsys.readouterr().out)["scores"]
-    assert [score["name"] for score in scores] == ["BLEU", "chrF2"]
+    assert [score["name"] for score in scores] == ["BLEU", "chrF2", "chrF2++", "TER", "exact"]
     assert all(score["score"] <= 100 and "nrefs:2" in score["signature"] for score in scores)

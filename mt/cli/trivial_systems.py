@@ -1,0 +1,158 @@
+"""What a score of a model stands beside: systems that know nothing, and lines that it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mt.cli.score_report import Result
+from mt.cli.scored_text import System
+from mt.corpus.seen_lines import FILE, SeenLines
+from mt.corpus.store import TokenStore
+from mt.errors import ModelFolderError
+from mt.evaluate.metrics import Metric, measure
+from mt.evaluate.nearest import nearest
+from mt.text.normalise import normalise
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.train.preparation import TOKENS
+from mt.translate import model_folder
+
+_MOST_COMPARISONS = 200_000_000
+"""Of test lines with training pairs: some seconds. More pairs are passed over evenly."""
+_LEAST = 0.01  # a score that is told as more than nothing
+
+
+def copied_source(sources: Sequence[str]) -> System:
+    """The system that gives its source."""
+    return System(name="copy of the source", hypotheses=list(sources))
+
+
+def nearest_pairs(folders: Sequence[Path], sources: Sequence[str]) -> list[System]:
+    """The system that gives the translation of the training source most like its source.
+
+    It knows the corpus of the first model folder that still holds one; none where none does.
+    Raises ModelFolderError where that is damaged.
+    """
+    for folder in folders:
+        path = folder / model_folder.TRAINING / TOKENS
+        if path.is_file():
+            break
+    else:
+        return []
+    joint = model_folder.read_config(folder).tokenizer.joint
+    tokenizers = TokenizerPair.load(folder, joint=joint)
+    store = TokenStore(path)
+    stride = -(-len(store) * len(sources) // _MOST_COMPARISONS)
+    places = range(0, len(store), max(stride, 1))
+    queries = [np.array(ids, dtype=np.int64) for ids in tokenizers.source.encode_batch(sources)]
+    found = nearest(queries, store.sources(places))
+    targets = store.targets([places[place] for place in found.tolist()])
+    name = f"nearest of {len(places):,} training pairs"
+    hypotheses = [tokenizers.target.decode(ids.tolist()) for ids in targets]
+    return [System(name=name, hypotheses=hypotheses)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap:
+    """How many lines of a test set stand in the training text of a model."""
+
+    num_lines: int
+    num_sources: int
+    """Lines whose source was a training source."""
+    num_references: int
+    """Lines of which a reference was a training target."""
+    num_both: int
+    is_whole: bool
+    """False where the model was trained on other text before, of which nothing is known."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.num_either} of {self.num_lines} test lines occur in the training text: "
+            f"{self.num_sources} sources, {self.num_references} references, {self.num_both} both"
+        )
+
+    @property
+    def record(self) -> dict[str, int | bool]:
+        """The counts as JSON."""
+        return {
+            "sources": self.num_sources,
+            "references": self.num_references,
+            "both": self.num_both,
+            "is_whole": self.is_whole,
+        }
+
+    @property
+    def num_either(self) -> int:
+        """Lines of which a side occurs."""
+        return self.num_sources + self.num_references - self.num_both
+
+
+def overlap_with_training(
+    folders: Sequence[Path], sources: Sequence[str], references: Sequence[Sequence[str]]
+) -> Overlap | None:
+    """What of a test set the models of these folders were trained on; None where none knows.
+
+    Lines are the same in the declared normalisation; blank ones do not count.
+    """
+    kept = [SeenLines.load(folder / FILE) for folder in folders]
+    if not any(kept):
+        return None
+    seen = SeenLines.union(kept)
+    known = seen.holds("source", sources, normalise)
+    told = np.any([seen.holds("target", lines, normalise) for lines in references], axis=0)
+    return Overlap(
+        num_lines=len(sources),
+        num_sources=int(known.sum()),
+        num_references=int(told.sum()),
+        num_both=int((known & told).sum()),
+        is_whole=seen.is_whole,
+    )
+
+
+def tell_beside(
+    folders: Sequence[Path],
+    sources: list[str],
+    references: list[list[str]],
+    metrics: Sequence[Metric],
+    results: Sequence[Result],
+    *,
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Tell what trivial systems score, and what the models have seen; gives that for `--json`.
+
+    `results` are those of the system that the trivial ones stand beside, under the same metrics.
+    Metrics of errors are left out: TER looks long for edits where nothing fits.
+    """
+    trivial = []
+    fast = [metric for metric in metrics if not metric.is_error]
+    own = {result.score.name: result.score.score for result in results}
+    systems = [copied_source(sources)]
+    try:
+        systems += nearest_pairs(folders, sources)
+    except ModelFolderError as error:  # of an older mt; the model itself was read
+        say(f"mt: no nearest training pairs: {error}")
+    for system in systems if fast else ():
+        scores = [each.score() for each in measure(system.hypotheses, fast)]
+        told = ", ".join(f"{score.name} {score.score:.2f}" for score in scores)
+        say(f"mt: beside it, {system.name}: {told}")
+        beaten = [score.name for score in scores if score.score >= max(own[score.name], _LEAST)]
+        if beaten:
+            say(f"mt: warning: {system.name} scores no less in {' and '.join(beaten)}")
+        rows = [{"name": score.name, "score": score.score} for score in scores]
+        trivial.append({"system": system.name, "scores": rows})
+    record: dict[str, Any] = {"trivial": trivial}
+    if not folders:
+        return record
+    overlap = overlap_with_training(folders, sources, references)
+    if overlap is None:
+        say("mt: whether test lines were trained on is not known: the model keeps no record of it")
+        return record
+    if overlap.num_either:
+        say(f"mt: warning: {overlap}; the scores flatter the model")
+    if not overlap.is_whole:
+        say("mt: of a part of its training text the model keeps no record")
+    return record | {"in_training": overlap.record}
