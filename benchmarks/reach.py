@@ -6,8 +6,8 @@
 Each call trains one model at one distance and adds a line to RESULTS; `--table` shows them all. The
 Transformer of `mt` and an LSTM encoder–decoder of as many parameters, without and with attention,
 have the same trainer, batches, optimizer and updates; `--rate` is tried, and the best one shown.
-Accuracy is that of the first symbol, the likeliest of all, on windows that training did not see. Times are medians over updates, without
-those accuracies.
+Accuracy is that of the first symbol, the likeliest of all, on windows that training did not see.
+Times are medians over updates, accuracies left out.
 """
 
 from __future__ import annotations

@@ -223,11 +223,12 @@ def test_symbols_are_exported_unless_one_is_named_like_a_reserved_one(
 ) -> None:
     refusal = run_here("export", "-m", model, "-o", corpus / "ct2").check_refusal()
     assert "'<unk>'" in refusal
-    run_here(
-        *("train", corpus / "rare.in", corpus / "rare.out", "--dev", corpus / "rare.in"),
-        *("--dev", corpus / "rare.out", "--keep", "overlap_source", "-o", corpus / "plain"),
-        *("--updates", "1", *SMALL),
-    ).check()
+    files = corpus / "plain.in", corpus / "plain.out"
+    files[0].write_text("a b\nb a\n", "utf-8")
+    files[1].write_text("x y\ny z\n", "utf-8")
+    dev = ("--dev", str(files[0]), "--dev", str(files[1]), "--keep", "overlap_source")
+    options = (*SMALL, "--updates", "1")
+    run_here("train", *files, *dev, "-o", corpus / "plain", *options).check()
     run_here("export", "-m", corpus / "plain", "-o", corpus / "ct2").check()
     import ctranslate2
 
