@@ -193,6 +193,7 @@ def test_a_blank_line_does_not_reach_the_model() -> None:
 
 def test_scores_are_the_models_own_by_forced_decoding() -> None:
     translator, _ = make(n_best=3)
+    translator.model.eval()
     for translation in translator.translate(lines()[:10]):
         source, mask = pad_with_end([tokenizers().source.encode(translation.source)])
         for hypothesis in translation.hypotheses:
