@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         if is_last or event.update % arguments.every == 0:
             curve.append((event.update, accuracy(model, sources, targets)))
         last = time.monotonic()
-        return is_last
+        return bool(is_last)
 
     train_until(setup, is_enough, make_model=lambda: model)
     return {

@@ -174,10 +174,10 @@ def test_a_run_is_resumed_and_fine_tuned_with_the_vocabulary_that_it_has(
     assert load_model(tuned).tokenizers.source.model == load_model(model).tokenizers.source.model
     run_here("average", model, tuned, "-o", corpus / "mean").check()
     run_here("translate", "-m", corpus / "mean", stdin=b"a x\n").check()
-    refusal = run_here(
+    said = run_here(
         "train", *files, "--from", model, "-o", corpus / "no", "--tokenizer", "unigram"
     ).check_refusal(status=2)
-    assert "tokenizer.kind (--tokenizer) = unigram contradicts" in refusal
+    assert "tokenizer.kind (--tokenizer) = unigram contradicts" in said
 
 
 def test_rare_symbols_of_both_sides_are_unknown_where_asked(corpus: Path) -> None:
