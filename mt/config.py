@@ -200,7 +200,7 @@ class TrainingConfig:
     patience: int = 10
     """Validations in a row without a better score that end training; 0 never ends it."""
     metric: Metric = "bleu"
-    """The score that decides which weights are best."""
+    """The score that decides which weights are best; "exact" and "ser" are those of symbols."""
     max_nonfinite: int = 20
     """Updates in a row with a gradient that is not finite that end training with an error."""
     freeze: tuple[ModelPart, ...] = ()

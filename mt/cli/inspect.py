@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
 if TYPE_CHECKING:
@@ -57,16 +58,12 @@ def command(
         raise click.UsageError("give either --pair SOURCE TARGET or --source TEXT")
     from mt.atomic import write_text
     from mt.cli.console import stderr_console
-    from mt.events import Event, Notice
     from mt.report.attention import attend_to_pair
     from mt.report.attention_page import attention_page
     from mt.translate.model_folder import load_onto
 
     console = stderr_console()
-
-    def listener(event: Event) -> None:
-        if isinstance(event, Notice):
-            console.print(f"mt: warning: {event.text}" if event.is_warning else event.text)
+    listener = TranslationConsole(console.print)
 
     for text in pair or (source or "",):
         _require_utf8(text)
@@ -80,6 +77,7 @@ def command(
     else:
         assert source is not None
         attended = _own_translation(loaded, source, listener)
+        listener.tell_unknown()
     name = model.resolve().name
     write_text(output, attention_page(attended, model=name))
     click.echo(f"the page is in {output}", err=True)

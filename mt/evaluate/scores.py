@@ -22,7 +22,7 @@ class Score:
 
     name: str
     score: float
-    """From 0 to 100."""
+    """From 0 to 100; an error rate may be more."""
     signature: str
 
     def __str__(self) -> str:

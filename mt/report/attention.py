@@ -19,7 +19,6 @@ from torch import Tensor
 from mt.errors import DataError
 from mt.model.attention import recorded_weights
 from mt.report.heads import HeadProfile, Kind, profile_heads
-from mt.text.normalise import is_blank, normalise
 from mt.text.tokenizer import END, START
 from mt.translate.forced import force
 from mt.translate.model_folder import LoadedModel
@@ -81,8 +80,11 @@ def attend_to_pair(
     blank text and for one beyond a table of learned positions.
     """
     tokenizers = loaded.tokenizers
-    for side, text in (("source", source), ("target", target)):
-        if is_blank(text):
+    for side, tokenizer, text in (
+        ("source", tokenizers.source, source),
+        ("target", tokenizers.target, target),
+    ):
+        if tokenizer.is_blank(text):
             raise DataError(
                 f"the {side} is blank: there is nothing to attend to",
                 hint="Give a text of one word at least",
@@ -103,8 +105,8 @@ def attend_to_pair(
         "decoder": (fed, fed),
     }
     return AttendedPair(
-        source=normalise(source),
-        target=normalise(target),
+        source=tokenizers.source.normalise(source),
+        target=tokenizers.target.normalise(target),
         is_own=target_tokens is not None,
         source_pieces=tuple(source_pieces),
         fed_pieces=tuple(fed),

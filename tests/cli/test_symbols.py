@@ -195,6 +195,13 @@ def test_rare_symbols_of_both_sides_are_unknown_where_asked(corpus: Path) -> Non
     assert "1 symbol is unknown to the model, in 1 line" in run.err
 
 
+def test_inspect_shows_symbols_and_tells_of_unknown_ones(model: Path, corpus: Path) -> None:
+    page = corpus / "attention.html"
+    run = run_here("inspect", model, "--source", "e\u0301 new", "-o", page).check()
+    assert "1 symbol is unknown to the model" in run.err
+    assert "e\u0301" in page.read_text("utf-8")
+
+
 def test_what_is_for_text_alone_is_refused(model: Path, corpus: Path) -> None:
     run = run_here("translate", "-m", model, "--placeholders", "default", stdin=b"a\n")
     assert "this model takes symbols" in run.check_refusal(status=2)
