@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from mt.errors import DataError
-from mt.model.attention import recorded_weights
+from mt.model.recording import recorded_weights
 from mt.report.heads import HeadProfile, Kind, profile_heads
 from mt.text.normalise import is_blank, normalise
 from mt.text.tokenizer import END, START

@@ -43,7 +43,9 @@ def test_help_imports_no_torch_and_answers_at_once() -> None:
     assert min(seconds) < 0.25
 
 
-@pytest.mark.parametrize("module", ["train", "translate", "evaluate", "average", "score", "inspect"])
+@pytest.mark.parametrize(
+    "module", ["train", "translate", "evaluate", "average", "score", "inspect"]
+)
 def test_the_help_of_a_command_imports_no_torch(module: str) -> None:
     code = f"import sys, mt.cli.{module}; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
