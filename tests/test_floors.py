@@ -27,7 +27,7 @@ FLOORS: dict[str, set[str]] = {
 """For each room, the rooms it may import; every room may import floor 0."""
 
 ONE_ROOM = {
-    "sentencepiece": ["mt/text/tokenizer.py"],
+    "sentencepiece": ["mt/text/subwords.py"],
     "sentencex": ["mt/text/segments.py"],
     "regex": ["mt/text/segments.py"],
     "sacrebleu": ["mt/evaluate/scores.py"],

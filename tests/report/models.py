@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from mt.config import Config, ModelConfig, SearchConfig, TokenizerConfig
-from mt.text.tokenizer import train_tokenizer
+from mt.text.subwords import train_subwords
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import LoadedModel, build_model, save_weights, write_config
 
@@ -23,7 +23,7 @@ TARGET = "it's 日本 $a$ ${b} <b> haus"
 def tokenizers() -> TokenizerPair:
     draw = random.Random(3)
     lines = [" ".join(draw.choices(WORDS, k=draw.randint(2, 9))) for _ in range(80)]
-    tokenizer = train_tokenizer(lines, kind="bpe", vocab_size=330)
+    tokenizer = train_subwords(lines, kind="bpe", vocab_size=330)
     return TokenizerPair(source=tokenizer, target=tokenizer)
 
 
