@@ -65,6 +65,7 @@ def command(
     console = stderr_console()
 
     def listener(event: Event) -> None:
+        # Symbols that the translator does not know are told of by `attend_to_pair`.
         if isinstance(event, Notice):
             console.print(f"mt: warning: {event.text}" if event.is_warning else event.text)
 
@@ -76,7 +77,7 @@ def command(
         require_matplotlib()
     loaded = load_onto(model, device=device, search=None)
     if pair is not None:
-        attended = attend_to_pair(loaded, *pair)
+        attended = attend_to_pair(loaded, *pair, listener=listener)
     else:
         assert source is not None
         attended = _own_translation(loaded, source, listener)
@@ -105,7 +106,7 @@ def _own_translation(loaded: LoadedModel, source: str, listener: Listener) -> At
     )
     (translation,) = translator.translate_window([source])
     best = translation.hypotheses[0]
-    return attend_to_pair(loaded, source, best.text, target_tokens=best.tokens)
+    return attend_to_pair(loaded, source, best.text, target_tokens=best.tokens, listener=listener)
 
 
 def _require_utf8(text: str) -> None:
