@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
 if TYPE_CHECKING:
@@ -58,12 +57,17 @@ def command(
         raise click.UsageError("give either --pair SOURCE TARGET or --source TEXT")
     from mt.atomic import write_text
     from mt.cli.console import stderr_console
+    from mt.events import Event, Notice
     from mt.report.attention import attend_to_pair
     from mt.report.attention_page import attention_page
     from mt.translate.model_folder import load_onto
 
     console = stderr_console()
-    listener = TranslationConsole(console.print)
+
+    def listener(event: Event) -> None:
+        # Symbols that the translator does not know are told of by `attend_to_pair`.
+        if isinstance(event, Notice):
+            console.print(f"mt: warning: {event.text}" if event.is_warning else event.text)
 
     for text in pair or (source or "",):
         _require_utf8(text)
@@ -73,11 +77,10 @@ def command(
         require_matplotlib()
     loaded = load_onto(model, device=device, search=None)
     if pair is not None:
-        attended = attend_to_pair(loaded, *pair)
+        attended = attend_to_pair(loaded, *pair, listener=listener)
     else:
         assert source is not None
         attended = _own_translation(loaded, source, listener)
-        listener.tell_unknown()
     name = model.resolve().name
     write_text(output, attention_page(attended, model=name))
     click.echo(f"the page is in {output}", err=True)
@@ -103,7 +106,7 @@ def _own_translation(loaded: LoadedModel, source: str, listener: Listener) -> At
     )
     (translation,) = translator.translate_window([source])
     best = translation.hypotheses[0]
-    return attend_to_pair(loaded, source, best.text, target_tokens=best.tokens)
+    return attend_to_pair(loaded, source, best.text, target_tokens=best.tokens, listener=listener)
 
 
 def _require_utf8(text: str) -> None:

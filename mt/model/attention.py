@@ -6,8 +6,7 @@ Shapes: B batch, T query positions, S key positions, D model width, H heads, E =
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -122,7 +121,7 @@ class MultiHeadAttention(nn.Module):
     """
 
     recorder: Recorder | None = None
-    """Is given the weights of each pass; set by `recorded_weights` alone."""
+    """Is given the weights of each pass; set by `mt.model.recording` alone."""
 
     def __init__(self, d_model: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -180,36 +179,3 @@ class MultiHeadAttention(nn.Module):
         wide = torch.promote_types(query.dtype, torch.float32)
         with torch.autocast(query.device.type, enabled=False):
             return attention_weights(query.to(wide), key.to(wide), bias).mean(dim=1)
-
-
-@contextmanager
-def recorded_weights(model: nn.Module) -> Iterator[dict[str, Tensor]]:
-    """Within it, each attention layer of `model` leaves the weights that it attends by.
-
-    Gives a dictionary that fills with weights (B, H, T, S), after the softmax and before dropout,
-    under the names that the layers have in `model` (`decoder.0.cross_attention`); of several passes
-    of a layer, the latest. No other model is touched. Raises ValueError where the weights of
-    `model` are recorded already.
-    """
-    layers = {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, MultiHeadAttention)
-    }
-    if any(layer.recorder is not None for layer in layers.values()):
-        raise ValueError("the attention of this model is being recorded already")
-    found: dict[str, Tensor] = {}
-
-    def recorder_of(name: str) -> Recorder:
-        def record(weights: Tensor) -> None:
-            found[name] = weights.detach()
-
-        return record
-
-    try:
-        for name, layer in layers.items():
-            layer.recorder = recorder_of(name)
-        yield found
-    finally:
-        for layer in layers.values():
-            layer.recorder = None

@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 
 from mt.errors import DataError
-from mt.model.attention import recorded_weights
+from mt.events import Listener, Notice, ignore
+from mt.model.recording import recorded_weights
 from mt.report.heads import HeadProfile, Kind, profile_heads
-from mt.text.tokenizer import END, START
+from mt.text.tokenizer import END, START, Tokenizer
 from mt.translate.forced import force
 from mt.translate.model_folder import LoadedModel
 
@@ -73,22 +74,17 @@ def attend_to_pair(
     target: str,
     *,
     target_tokens: Sequence[int] | None = None,
+    listener: Listener = ignore,
 ) -> AttendedPair:
     """Let a model read `source` and predict `target`, and keep what its heads attend to.
 
-    `target_tokens` are those of the target where the model found it itself. Raises DataError for a
-    blank text and for one beyond a table of learned positions.
+    `target_tokens` are those of the target where the model found it itself. Symbols that the
+    model does not know are told to `listener`. Raises DataError for a blank text and for one beyond
+    a table of learned positions.
     """
     tokenizers = loaded.tokenizers
-    for side, tokenizer, text in (
-        ("source", tokenizers.source, source),
-        ("target", tokenizers.target, target),
-    ):
-        if tokenizer.is_blank(text):
-            raise DataError(
-                f"the {side} is blank: there is nothing to attend to",
-                hint="Give a text of one word at least",
-            )
+    _check_text("source", source, tokenizers.source, listener)
+    _check_text("target", target, tokenizers.target, listener)
     source_tokens = tokenizers.source.encode(source)
     tokens = tokenizers.target.encode(target) if target_tokens is None else list(target_tokens)
     for side, encoded in (("source", source_tokens), ("target", tokens)):
@@ -117,6 +113,18 @@ def attend_to_pair(
             for kind, (queries, keys) in sides.items()
         ),
     )
+
+
+def _check_text(side: str, text: str, tokenizer: Tokenizer, listener: Listener) -> None:
+    if tokenizer.is_blank(text):
+        raise DataError(
+            f"the {side} is blank: there is nothing to attend to",
+            hint="Give a text of one word at least",
+        )
+    if unknown := tokenizer.unknown(text):
+        listed = ", ".join(dict.fromkeys(unknown))
+        said = f"the {side} has symbols that the model does not know, read as <unk>: {listed}"
+        listener(Notice(text=said, is_warning=True))
 
 
 def _check_length(side: str, tokens: Sequence[int], longest: int | None) -> None:

@@ -109,7 +109,7 @@ def _draw(axis: Any, maps: AttentionMaps, profile: HeadProfile) -> None:
     )
     names = "".join(f", {name}" for name in profile.names)
     axis.set_title(
-        f"{profile.layer + 1}.{profile.head + 1}: {profile.entropy:.2f} nats{names}", fontsize=6
+        f"{profile.layer + 1}.{profile.head + 1}: {profile.entropy:.2f} nats{names}", fontsize=7
     )
     axis.tick_params(length=0)
 

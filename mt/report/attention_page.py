@@ -47,11 +47,11 @@ _AXES: dict[Kind, tuple[str, str]] = {
 
 _DEFINITIONS: dict[Pattern, str] = {
     "previous-token": "the token before (self-attention)",
-    "next-token": "the token after (the encoder's self-attention)",
+    "next-token": "the token after (the encoder’s self-attention)",
     "diagonal": "in self-attention the token itself; in cross-attention the place as far along the "
     "source as the token is along the target, or a neighbour of it",
     "end-of-sentence": "the end symbol of the source",
-    "start-of-sentence": "the start symbol of the target (the decoder's self-attention)",
+    "start-of-sentence": "the start symbol of the target (the decoder’s self-attention)",
 }
 
 _WHOLE = 10_000

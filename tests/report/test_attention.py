@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 import torch
 
+from mt.config import Config, TokenizerConfig
 from mt.errors import DataError
+from mt.events import Event, Notice
 from mt.report.attention import attend_to_pair
 from mt.report.heads import PATTERNS
+from mt.text.symbols import learn_symbols
+from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.forced import force
+from mt.translate.model_folder import LoadedModel, build_model
 from tests.report.models import SHAPE, SOURCE, TARGET, small_model, write_model
 
 
@@ -84,6 +89,19 @@ def test_what_cannot_be_attended_to_is_refused(source: str, target: str, message
     learned = dataclasses.replace(SHAPE, positions="learned", max_positions=8)
     with pytest.raises(DataError, match=message):
         attend_to_pair(small_model(learned), source, target)
+
+
+def test_symbols_are_tokens_and_unknown_ones_are_told() -> None:
+    symbols = learn_symbols(["view cart", "buy view"], vocab_size=10)
+    tokenizers = TokenizerPair(source=symbols, target=symbols)
+    config = Config(model=SHAPE, tokenizer=TokenizerConfig(kind="symbols"))
+    model = build_model(config, tokenizers).eval()
+    loaded = LoadedModel(config=config, tokenizers=tokenizers, model=model)
+    events: list[Event] = []
+    pair = attend_to_pair(loaded, "view new cart new", "buy", listener=events.append)
+    assert pair.source_pieces == ("view", "<unk>", "cart", "<unk>", "</s>")
+    text = "the source has symbols that the model does not know, read as <unk>: new"
+    assert events == [Notice(text=text, is_warning=True)]
 
 
 def test_the_example_of_the_page_on_inspecting_runs(

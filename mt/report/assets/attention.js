@@ -93,7 +93,7 @@
     const of = headOf(chosen);
     const title = document.getElementById("detail-title");
     title.textContent = `${kind.name}, ${place(chosen)}`;
-    const names = of.names.length ? `Looks like: ${of.names.join(", ")}.` : "Like no named pattern.";
+    const names = of.names.length ? `Looks like: ${of.names.join(", ")}.` : "Looks like no named pattern.";
     document.getElementById("facts").textContent = `${names} ${width(of)}.`
       .replace(" entropy", " Entropy");
     document.getElementById("axes").textContent = kind.axes;
