@@ -72,6 +72,7 @@ def mt_translate(job: Job) -> Translate:
         device="cpu",
         precision=cast(Precision, job.precision),
         batch_size=job.batch_size,
+        forks=True,
     )
 
     def translate(lines: Sequence[str]) -> list[tuple[str, int]]:

@@ -171,7 +171,6 @@ def _json_lines(
             translator.config,
             others=translator.others,
             examples=pairs,
-            batch_size=flags["batch_size"],
         )
 
     def text_of(translations: Sequence[Translation]) -> str:

@@ -29,6 +29,8 @@ from mt.translate.replicas import Replica
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
 _PARTS = 2  # groups in a full beam: so much room is waited for
+_FEWEST = 8  # sentences that are worth a worker
+_FEW = 1 << 25  # multiplications of a product, below which threads wait longer than they save
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,15 @@ class Source:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+
+def fast_batch_size(hypotheses: int, device: torch.device) -> int:
+    """How many sentences, of so many hypotheses each, are fast together (docs/log.md).
+
+    On a CPU their numbers are to stay in its caches; a GPU is to be kept busy.
+    """
+    rows, most = (320, 256) if device.type == "cpu" else (2560, 1024)
+    return min(max(rows // hypotheses, 8), most)
 
 
 @dataclass(frozen=True)
@@ -132,6 +143,8 @@ class Searcher:
     def _groups(self, sources: Sequence[Source], order: Sequence[int]) -> list[list[int]]:
         """Keys in groups of like lengths that are encoded together, longest first."""
         size = max(self.capacity // _PARTS, 1) if self.refill else self.capacity
+        fair = -(-len(order) // self._wanted_workers(torch.get_num_threads()))
+        size = min(size, max(fair, _FEWEST))
         budget = size * _BATCH_TOKENS
         groups: list[list[int]] = []
         for key in order:
@@ -155,7 +168,10 @@ class Searcher:
         wanted = self._wanted_workers(threads)
         num_workers = min(wanted, len(groups))
         if num_workers <= 1:
-            return self._work(self.replicas[0], _Job(sources, groups, capacity))
+            replica = self.replicas[0]
+            is_small = replica.device.type == "cpu" and self._num_products(groups) < _FEW
+            with using_threads(1) if is_small else nullcontext():
+                return self._work(replica, _Job(sources, groups, capacity))
         # Every worker has its share from the first: scores do not depend on who is faster.
         jobs = [
             _Job({key: sources[key] for group in share for key in group}, share, capacity)
@@ -170,6 +186,12 @@ class Searcher:
         else:
             parts = self._in_threads(jobs, max(threads // num_workers, 1))
         return {key: result for part in parts for key, result in part.items()}
+
+    def _num_products(self, groups: Sequence[list[int]]) -> int:
+        """Multiplications of the largest product of a step."""
+        hypotheses = self.sampling.samples if self.sampling else self.config.beam
+        rows = hypotheses * max(map(len, groups), default=0)
+        return rows * self.replicas[0].members[0].output_weight.numel()
 
     def _in_threads(self, jobs: Sequence[_Job], threads: int) -> list[dict[int, SearchResult]]:
         def work_apart(number: int) -> dict[int, SearchResult]:

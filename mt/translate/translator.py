@@ -25,7 +25,7 @@ from mt.translate.members import Members, load_members
 from mt.translate.model_folder import LoadedModel
 from mt.translate.prefixes import prefix_demands, with_prefixes
 from mt.translate.replicas import replicas_of
-from mt.translate.searching import Searcher, Source
+from mt.translate.searching import Searcher, Source, fast_batch_size
 from mt.translate.shortlist import Shortlist
 from mt.translate.shortlist_search import ShortlistSearcher
 from mt.translate.terminology import Terminology
@@ -49,7 +49,7 @@ class Translator:
         *,
         others: Sequence[LoadedModel] = (),
         copies_on: Sequence[torch.device] = (),
-        batch_size: int = 64,
+        batch_size: int | None = None,
         precision: SearchPrecision = "float32",
         workers: int | None = None,
         forks: bool = False,
@@ -62,6 +62,8 @@ class Translator:
         listener: Listener = ignore,
     ) -> None:
         """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
+
+        Without it there are as many as are fast: 64 on a CPU where the beam is 5.
 
         With `others`, on the same device, it predicts as an ensemble (`mt.search.ensemble`); their
         tokenizers must be those of `model`, whose settings hold. Each of the devices `copies_on`
@@ -80,14 +82,13 @@ class Translator:
         Raises ValueError for a batch size below 1, for other tokenizers, and for samples with a
         `glossary` or a `shortlist`, ConfigError for a precision that the device does not have.
         """
-        if batch_size < 1:
+        if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
         if sampling is not None and (glossary is not None or shortlist is not None):
             raise ValueError("samples are drawn without a glossary and without a shortlist")
         self.config = config
         self.model = model
         self.tokenizers = tokenizers
-        self._batch_size = batch_size
         self._listener = listener
         self._sampling = sampling
         self._choice = Choice(
@@ -102,11 +103,13 @@ class Translator:
         self._members = Members(first, others)
         self._max_tokens = self._members.longest_good if split else None
         device = next(model.parameters()).device
+        hypotheses = sampling.samples if sampling is not None else config.search.beam
+        self._batch_size = batch_size or fast_batch_size(hypotheses, device)
         chosen = choose_search_precision(precision, device)
         self._searcher = Searcher(
             replicas=replicas_of(self._members.models, copies_on=copies_on, precision=chosen),
             config=self._choice.needed(self._members.bounded(config.search)),
-            capacity=batch_size,
+            capacity=self._batch_size,
             is_exact=chosen == "float32",
             workers=workers,
             forks=forks and CAN_FORK,
@@ -139,7 +142,7 @@ class Translator:
         device: str = "auto",
         devices: int | None = 1,
         precision: SearchPrecision = "auto",
-        batch_size: int = 64,
+        batch_size: int | None = None,
         workers: int | None = None,
         forks: bool = False,
         split: bool = True,
