@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from mt.cli.options import model_option, search_options
 from mt.cli.search_flags import shortlist_option
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.errors import DataError
+
+if TYPE_CHECKING:
+    from mt.config import Config
 
 
 @click.command("eval")
@@ -25,6 +28,9 @@ from mt.errors import DataError
     help="sacreBLEU tokenizer of BLEU; else by the target language, or 13a.",
 )
 @click.option("--lowercase", is_flag=True, help="Compare without case; the signatures show it.")
+@click.option(
+    "--symbols", is_flag=True, help="Score symbols, as a model of symbols does without being told."
+)
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
 @shortlist_option
 @term_options
@@ -33,6 +39,8 @@ from mt.errors import DataError
 def command(**flags: Any) -> None:
     """Score translations: BLEU and chrF with their sacreBLEU signatures.
 
+    Of symbols also the share of lines that match exactly, and the symbol error rate.
+
     \b
     mt eval -m MODEL SOURCE REFERENCE...     translate SOURCE and score it
     mt eval --hyp FILE REFERENCE...          score FILE
@@ -40,6 +48,7 @@ def command(**flags: Any) -> None:
     from mt.cli.console import stderr_console
     from mt.corpus.formats.text import read_text_lines
     from mt.evaluate.scores import corpus_scores, looks_tokenised, tokenizer_for
+    from mt.evaluate.sequences import BLEU_TOKENIZER, sequence_scores
 
     console = stderr_console()
     model, hyp, files = flags["model"], flags["hyp"], list(flags["files"])
@@ -54,7 +63,7 @@ def command(**flags: Any) -> None:
     if len(files) < (1 if model is None else 2):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
     references = files if model is None else files[1:]
-    tokenize = flags["tokenize"]
+    tokenize, of_symbols = flags["tokenize"], flags["symbols"]
     name = str(hyp) if model is None else str(files[0])
     if model is None:
         hypotheses = read_text_lines(hyp)
@@ -62,29 +71,33 @@ def command(**flags: Any) -> None:
     else:
         sources = read_text_lines(files[0])
         check_references(name, len(sources), references)
-        hypotheses, language = _translate(model, sources, flags, say=console.print)
-        if tokenize is None:
-            choice = tokenizer_for(language)
+        hypotheses, config, num_unknown = _translate(model, sources, flags, say=console.print)
+        of_symbols = of_symbols or config.tokenizer.takes_symbols
+        if tokenize is None and not of_symbols:
+            choice = tokenizer_for(config.target_language)
             tokenize = choice.name
             if choice.warning:
                 console.print(f"mt: warning: {choice.warning}")
     num_empty = sum(1 for text in hypotheses if not text.strip())
     if num_empty:
         console.print(f"mt: warning: {num_empty} of {len(hypotheses)} hypotheses are empty")
-    if looks_tokenised(hypotheses):
+    if not of_symbols and looks_tokenised(hypotheses):
         console.print(
             "mt: warning: most hypotheses end in a tokenised period (' .'), but BLEU wants "
             "detokenised text; the score is that of the text as it stands"
         )
-    scores = corpus_scores(
-        hypotheses,
-        [read_text_lines(path) for path in references],
-        tokenize=tokenize or "13a",
-        lowercase=flags["lowercase"],
-    )
+    texts = [read_text_lines(path) for path in references]
+    lowercase = flags["lowercase"]
+    usual = BLEU_TOKENIZER if of_symbols else "13a"
+    scores = corpus_scores(hypotheses, texts, tokenize=tokenize or usual, lowercase=lowercase)
+    if of_symbols:
+        scores += sequence_scores(hypotheses, texts, lowercase=lowercase)
     if flags["as_json"]:
         rows = [{"name": s.name, "score": s.score, "signature": s.signature} for s in scores]
-        click.echo(json.dumps({"scores": rows}))
+        record: dict[str, Any] = {"scores": rows}
+        if model is not None and config.tokenizer.takes_symbols:
+            record["unknown_symbols"] = num_unknown
+        click.echo(json.dumps(record))
         return
     for score in scores:
         click.echo(str(score))
@@ -106,8 +119,8 @@ def check_references(name: str, num_lines: int, references: list[Path]) -> None:
 
 def _translate(
     model: Path, sources: list[str], flags: dict[str, Any], *, say: Callable[[str], None]
-) -> tuple[list[str], str]:
-    """Translations of `sources` and the target language of the model."""
+) -> tuple[list[str], Config, int]:
+    """Translations of `sources`, the settings of the model, and how many symbols were unknown."""
     from mt.cli.search_flags import search_config
     from mt.cli.translation_console import TranslationConsole
     from mt.model.device import set_threads
@@ -133,9 +146,10 @@ def _translate(
     )
     translations = list(translator.translate(sources))
     listener.tell_splits()
+    listener.tell_unknown()
     listener.tell_shortlist()
     if glossary is not None:
         terms = TermCounts()
         terms.add(translations)
         say(str(terms))
-    return [each.text for each in translations], translator.config.target_language
+    return [each.text for each in translations], translator.config, listener.num_unknown

@@ -27,6 +27,8 @@ Product = Callable[[Tensor], Tensor]
 """(N, I) -> (N, O)."""
 
 _FEW = 1 << 20  # multiplications, below which oneDNN takes longer to begin than it saves
+_FEW_ROWS = 16  # up to which bringing weights in order takes longer than the product
+_LARGE = 1 << 18  # weights, from which a second copy in order is worth it for few rows
 
 
 def make_product(weight: Tensor, bias: Tensor | None, kind: Products) -> Product:
@@ -71,14 +73,18 @@ class OnednnProduct:
         self._weight = weight
         self._bias = bias
         self._fewest_rows = _FEW // weight.numel()
+        self._in_order: Tensor | None = None
 
     def __call__(self, x: Tensor) -> Tensor:
         """(N, I) -> (N, O), float32."""
         if x.size(0) <= self._fewest_rows:
             return functional.linear(x, self._weight, self._bias)
-        out: Tensor = torch.ops.mkldnn._linear_pointwise(
-            x, self._weight, self._bias, "none", [], ""
-        )
+        weight = self._weight
+        if x.size(0) <= _FEW_ROWS and weight.numel() >= _LARGE:
+            if self._in_order is None:
+                self._in_order = torch.ops.mkldnn._reorder_linear_weight(weight, _FEW_ROWS)
+            weight = self._in_order
+        out: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, self._bias, "none", [], "")
         return out
 
 

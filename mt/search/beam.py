@@ -20,7 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -125,8 +127,8 @@ def advance(
 ) -> tuple[Beam[S], list[tuple[int, SearchResult]]]:
     """Make one step; gives the beam after it, and the keys and results of sentences now done."""
     scores, state = _expand(model, beam, symbols, config)
-    beam, rows = _retire_and_prune(scores, beam, symbols, config.beam)
-    done = stop(beam)
+    beam, rows, best_live = _retire_and_prune(scores, beam, symbols, config.beam)
+    done = stop(beam.sentences, best_live)
     return without_done(dataclasses.replace(beam, state=state), rows), done
 
 
@@ -152,87 +154,93 @@ def next_tokens(
 
 def _retire_and_prune(
     scores: Tensor, beam: Beam[S], symbols: Symbols, places: int
-) -> tuple[Beam[S], Tensor]:
+) -> tuple[Beam[S], Tensor, list[float]]:
     """Keep the best continuations, as many as a sentence has places left; retire those that end.
 
-    Returns the new beam, with the state of the old one, and for each of its places the row it came
-    from, (B, K).
+    Returns the new beam, with the state of the old one, for each of its places the row it came
+    from, (B, K), and the best log-probability that is live in each sentence.
+
+    What is best comes from the device at once, since each transfer waits for all that it has to
+    do; these few numbers are sorted out on the host.
     """
     size, width, vocabulary = scores.shape
     candidates = min(places + 1, width * vocabulary)
     with_phrases = has_phrases(beam.sentences)
     if with_phrases:
         forbid_early_ends(scores, beam.sentences, symbols)
-    top, index = best_of_rows(scores.flatten(1), candidates)
+    best = best_of_rows(scores.flatten(1), candidates)
+    top, index = (each.cpu().numpy() for each in best)
     num_left = [places - len(each.finished) for each in beam.sentences]
-    left = torch.tensor(num_left, device=top.device)
-    _note_close_calls(top, left, beam.sentences)
+    _note_close_calls(top, num_left, beam.sentences)
     if with_phrases:
-        top, index = allocate(
-            scores, top, index, num_left, sentences=beam.sentences, symbols=symbols
-        )
-    missing = (0, max(places - candidates, 0))  # of a small vocabulary there are not so many
-    top = functional.pad(top[:, :places], missing, value=-math.inf)
-    index = functional.pad(index[:, :places], missing)
-    origin = torch.div(index, vocabulary, rounding_mode="floor")
+        allocated = allocate(scores, *best, num_left, sentences=beam.sentences, symbols=symbols)
+        top, index = (each.cpu().numpy() for each in allocated)
+    if candidates < places:  # of a small vocabulary there are not so many
+        missing = ((0, 0), (0, places - candidates))
+        top = np.pad(top, missing, constant_values=-np.inf)
+        index = np.pad(index, missing)
+    top, index = top[:, :places], index[:, :places]
+    origin = index // vocabulary
     token = index - origin * vocabulary
-    rank = torch.arange(top.size(1), device=top.device)
-    top = top.masked_fill(rank >= left[:, None], -math.inf)
-    ended = (token == symbols.end) & (top > -math.inf)
-    # (B, K, T + 1) -> the prefixes of the candidates (B, K', T + 1)
-    prefix = beam.tokens.gather(1, origin[:, :, None].expand(-1, -1, beam.tokens.size(2)))
+    top = np.where(np.arange(places) < np.array(num_left)[:, None], top, -np.inf)
+    ended = (token == symbols.end) & (top > -np.inf)
+    live = np.where(ended, np.float32(-np.inf), top)
+    device = scores.device
+    rows = torch.from_numpy(origin + np.arange(size)[:, None] * width).to(device)
+    # (B * K, T + 1) -> the prefixes of the candidates (B, K', T + 1)
+    prefix = beam.tokens.flatten(0, 1)[rows]
     _retire(prefix, top, ended, beam.sentences)
     for sentence in beam.sentences:
         sentence.length += 1
-    first_row = torch.arange(size, device=top.device)[:, None] * width
     new = dataclasses.replace(
         beam,
-        log_probability=top.masked_fill(ended, -math.inf),
-        tokens=torch.cat((prefix, token[:, :, None]), dim=2),
+        log_probability=torch.from_numpy(live).to(device),
+        tokens=torch.cat((prefix, torch.from_numpy(token[:, :, None]).to(device)), dim=2),
     )
-    return new, first_row + origin
+    return new, rows, live.max(axis=1).tolist()
 
 
-def _retire(prefix: Tensor, top: Tensor, ended: Tensor, sentences: Sequence[Sentence]) -> None:
-    """Hand the hypotheses that ended to their sentences: prefix (B, K, T), top and ended (B, K).
-
-    All of them come from the device together: each transfer waits for all that it has to do.
-    """
-    places = [
-        (b, k) for b, row in enumerate(ended.tolist()) for k, is_over in enumerate(row) if is_over
-    ]
-    if not places:
+def _retire(
+    prefix: Tensor,
+    top: NDArray[np.float32],
+    ended: NDArray[np.bool_],
+    sentences: Sequence[Sentence],
+) -> None:
+    """Hand the hypotheses that ended to their sentences: prefix (B, K, T), top and ended (B, K)."""
+    b, k = ended.nonzero()
+    if not len(b):
         return
-    rows, columns = torch.tensor(places, device=top.device).unbind(1)
-    found = zip(places, prefix[rows, columns].tolist(), top[rows, columns].tolist(), strict=True)
-    for (b, _), fed, log_probability in found:
-        sentence = sentences[b]
+    place = (torch.from_numpy(each).to(prefix.device) for each in (b, k))
+    found = zip(b.tolist(), prefix[tuple(place)].tolist(), top[b, k].tolist(), strict=True)
+    for of_sentence, fed, log_probability in found:
+        sentence = sentences[of_sentence]
         tokens = tuple(fed[len(fed) - sentence.length :])
         is_at_limit = len(tokens) >= sentence.limit
         sentence.finished.add(tokens, log_probability, hit_limit=is_at_limit)
 
 
-def _note_close_calls(top: Tensor, left: Tensor, sentences: Sequence[Sentence]) -> None:
+def _note_close_calls(
+    top: NDArray[np.float32], left: Sequence[int], sentences: Sequence[Sentence]
+) -> None:
     """Note where the last candidate that is kept hardly beats the first that is not.
 
     top (B, C) is sorted; left (B) are the places that a sentence has.
     """
-    edges = torch.stack((left - 1, left), dim=1).clamp(min=0, max=top.size(1) - 1)
-    kept, dropped = top.gather(1, edges).unbind(1)
-    is_close = (kept - dropped < CLOSE) & (dropped > -math.inf) & (left < top.size(1))
-    for sentence, is_so in zip(sentences, is_close.tolist(), strict=True):
-        sentence.finished.had_close_call |= is_so and not sentence.is_done
+    for best, count, sentence in zip(top.tolist(), left, sentences, strict=True):
+        if 0 < count < len(best) and best[count] > -math.inf and not sentence.is_done:
+            sentence.finished.had_close_call |= best[count - 1] - best[count] < CLOSE
 
 
-def stop(beam: Beam[S]) -> list[tuple[int, SearchResult]]:
+def stop(
+    sentences: Sequence[Sentence], best_live: Sequence[float]
+) -> list[tuple[int, SearchResult]]:
     """Mark the sentences whose result no live hypothesis can change, and give those results.
 
-    A model may hold what is demanded for impossible. Such a sentence has its prefix for a result,
-    at a score of -inf.
+    `best_live` are the best log-probabilities that are live. A model may hold what is demanded for
+    impossible. Such a sentence has its prefix for a result, at a score of -inf.
     """
-    best_live = beam.log_probability.amax(dim=1).tolist()
     done = []
-    for sentence, best in zip(beam.sentences, best_live, strict=True):
+    for sentence, best in zip(sentences, best_live, strict=True):
         if sentence.is_done:
             continue
         if best == -math.inf or sentence.finished.cannot_improve(best):

@@ -119,7 +119,7 @@ def advance_samples(
         tokens=tokens,
         state=state,
     )
-    done = stop(new)
+    done = stop(new.sentences, new.log_probability.amax(dim=1).tolist())
     return without_done(new, rows), done
 
 

@@ -80,11 +80,6 @@ class Members:
             )
             listener(Notice(text=text, is_warning=True))
 
-    def set_evaluating(self) -> None:
-        """Put all in evaluation mode: no dropout."""
-        for each in self._all:
-            each.model.eval()
-
 
 def load_members(
     folders: Sequence[Path], *, device: str, search: SearchConfig | None

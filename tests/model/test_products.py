@@ -68,13 +68,14 @@ def test_a_narrowed_model_predicts_almost_what_the_model_does(kind: Products, fo
     assert all(torch.equal(p, before[name]) for name, p in model.named_parameters())
 
 
-@pytest.mark.parametrize("rows", [1, 3, 700])
+@pytest.mark.parametrize("outputs", [96, 5000])
+@pytest.mark.parametrize("rows", [1, 3, 5, 16, 700])
 @pytest.mark.parametrize("has_bias", [True, False])
-def test_a_product_as_trained_is_the_product(rows: int, has_bias: bool) -> None:
-    """By oneDNN where that is faster, above and below the size from which it is."""
+def test_a_product_as_trained_is_the_product(rows: int, outputs: int, has_bias: bool) -> None:
+    """By oneDNN where that is faster, above and below the sizes from which it is."""
     torch.manual_seed(1)
-    weight = torch.randn(96, 64)
-    bias = torch.randn(96) if has_bias else None
+    weight = torch.randn(outputs, 64)
+    bias = torch.randn(outputs) if has_bias else None
     x = torch.randn(rows, 64)
     expected = x.double() @ weight.double().T + (0 if bias is None else bias.double())
     found = make_product(weight, bias, "as trained")(x)
