@@ -14,9 +14,11 @@ from mt.errors import ConfigError
 
 SubwordKind = Literal["unigram", "bpe"]
 TokenizerKind = Literal[SubwordKind, "symbols"]
-PositionKind = Literal["sinusoidal", "learned"]
+PositionKind = Literal["sinusoidal", "learned", "rotary", "relative"]
 NormOrder = Literal["pre", "post"]
-Activation = Literal["relu", "gelu"]
+NormKind = Literal["layernorm", "rmsnorm"]
+Activation = Literal["relu", "gelu", "swiglu"]
+Initialisation = Literal["xavier", "depth"]
 TiedEmbeddings = Literal["all", "target", "none"]
 LengthPenalty = Literal["none", "mean", "gnmt"]
 Metric = Literal["bleu", "chrf", "loss", "exact", "ser"]
@@ -121,13 +123,15 @@ class ModelConfig:
     d_model: int = 128
     """Width of the residual stream (D)."""
     d_inner: int = 256
-    """Inner width of the feed-forward layers."""
+    """Inner width of the feed-forward layers; "swiglu" takes 2/3 of it, for as many weights."""
     encoder_layers: int = 4
     """Layers of the encoder."""
     decoder_layers: int = 4
     """Layers of the decoder."""
     heads: int = 4
     """Attention heads (H), each of width E = D / H."""
+    key_value_heads: int | None = None
+    """Heads of keys and values, each shared by as many heads of queries; without it H."""
     dropout: float = 0.3
     """Dropout on embeddings and on the output of every sublayer."""
     attention_dropout: float = 0.0
@@ -135,13 +139,20 @@ class ModelConfig:
     activation_dropout: float = 0.0
     """Dropout after the activation of a feed-forward layer."""
     positions: PositionKind = "sinusoidal"
-    """How a token knows its place."""
+    """How a token knows its place: "sinusoidal" or "learned" vectors are added to embeddings,
+    "rotary" turns queries and keys of self-attention, "relative" scores its offsets."""
     max_positions: int = 512
     """Rows of the table of learned positions; longer sequences are refused with it."""
     norm: NormOrder = "pre"
-    """Where layer normalisation stands: x + f(LN(x)), or LN(x + f(x))."""
+    """Where normalisation stands: x + f(LN(x)), or LN(x + f(x))."""
+    norm_kind: NormKind = "layernorm"
+    """Normalise by mean and variance, or by the root mean square alone."""
     activation: Activation = "relu"
-    """Non-linearity of the feed-forward layers."""
+    """Non-linearity of the feed-forward layers; "swiglu" is the gated form."""
+    biases: bool = True
+    """Whether the linear maps of attention and feed-forward layers have biases."""
+    initialisation: Initialisation = "xavier"
+    """First weights; "depth" divides the last matrices of sublayers by the root of their number."""
     tied: TiedEmbeddings = "all"
     """One matrix for source, target and output ("all"), target and output ("target"), or none."""
 
@@ -155,6 +166,16 @@ class ModelConfig:
             f"model.d_model ({self.d_model}) must be a multiple of model.heads ({self.heads})",
         )
         _require(self.d_model % 2 == 0, f"model.d_model must be even: {self.d_model}")
+        shared = self.key_value_heads
+        _require(
+            shared is None or (shared >= 1 and self.heads % shared == 0),
+            f"model.heads ({self.heads}) must be a multiple of model.key_value_heads ({shared})",
+        )
+        _require(
+            self.positions != "rotary" or self.d_model // self.heads % 2 == 0,
+            f"rotary positions need heads of even width, but model.d_model / model.heads is "
+            f"{self.d_model // self.heads}",
+        )
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             value = getattr(self, name)
             _require(0.0 <= value < 1.0, f"model.{name} must lie in [0, 1): {value}")

@@ -91,6 +91,12 @@ def test_assignments_take_toml_values_and_bare_words() -> None:
     [
         ({"model": {"heads": 3}}, "must be a multiple of model.heads"),
         ({"model": {"dropout": 1.0}}, "must lie in"),
+        ({"model": {"key_value_heads": 3}}, r"\(4\) must be a multiple of .*key_value_heads \(3\)"),
+        ({"model": {"key_value_heads": 0}}, "must be a multiple of model.key_value_heads"),
+        (
+            {"model": {"positions": "rotary", "d_model": 12}},
+            "heads of even width, but model.d_model / model.heads is 3",
+        ),
         ({"search": {"n_best": 6}}, "must lie between 1 and the beam"),
         ({"tokenizer": {"joint": False}}, "needs one joint tokenizer"),
         ({"training": {"batch_tokens": 0}}, "must be at least 1"),

@@ -9,6 +9,7 @@ Shapes: D model width, V vocabulary, P positions.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -23,7 +24,7 @@ from mt.errors import ConfigError, ModelFolderError
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.layers import DecoderLayer, EncoderLayer, Residual
-from mt.model.positions import LearnedPositions, Positions, sinusoids
+from mt.model.positions import LearnedPositions, Positions, SinusoidalPositions, sinusoids
 from mt.text.tokenizer import END, START, UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import LoadedModel, load_model
@@ -46,9 +47,9 @@ def export_ctranslate2(folder: Path, output: Path, *, stored: Stored = "float32"
     Raises ModelFolderError for a bad folder or a model that CTranslate2 has no form for,
     ConfigError when the package is not installed.
     """
-    specs = _specs()
     loaded = load_model(folder)
-    spec = _spec(specs, loaded, name=str(folder))
+    _refuse_unknown(loaded.config.model, str(folder))
+    spec = _spec(_specs(), loaded, name=str(folder))
     spec.validate()
     spec.optimize(quantization=None if stored == "float32" else stored)
     with new_folder(output.absolute()) as temporary:
@@ -70,7 +71,6 @@ def _specs() -> Any:
 def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     """CTranslate2's description of the model with all its weights."""
     config, model = loaded.config.model, loaded.model
-    _refuse_unknown(config, name)
     spec = specs.TransformerSpec.from_config(
         (config.encoder_layers, config.decoder_layers),
         config.heads,
@@ -102,12 +102,17 @@ def _refuse_unknown(config: ModelConfig, name: str) -> None:
     for key, known in (
         ("positions", _POSITIONS),
         ("norm", tuple(_NORMS)),
+        ("norm_kind", ("layernorm",)),
         ("activation", tuple(_ACTIVATIONS)),
+        ("biases", (True,)),
+        ("key_value_heads", (None, config.heads)),
     ):
-        if getattr(config, key) not in known:
+        value = getattr(config, key)
+        if value not in known:
             raise ModelFolderError(
-                f"{name} has model.{key} = {getattr(config, key)!r}, which cannot be exported to "
-                f"CTranslate2 (only {', '.join(known)})"
+                f"{name} has model.{key} = {json.dumps(value)}, which cannot be exported to "
+                f"CTranslate2 (only {', '.join(json.dumps(each) for each in known if each)})",
+                hint="Translate with mt translate, or train a model of another form",
             )
 
 
@@ -160,10 +165,12 @@ class _Weights:
         """The table (P, D)."""
         if isinstance(positions, LearnedPositions):
             return self.take(positions.table)
+        assert isinstance(positions, SinusoidalPositions)
         return sinusoids(NUM_POSITIONS, positions.d_model).float().numpy()
 
-    def norm(self, spec: Any, norm: nn.LayerNorm) -> None:
+    def norm(self, spec: Any, norm: nn.Module) -> None:
         """Scale and shift of a normalisation."""
+        assert isinstance(norm, nn.LayerNorm)
         spec.gamma, spec.beta = self.take(norm.weight), self.take(norm.bias)
         self.epsilon = norm.eps
 

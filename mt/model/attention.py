@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -113,49 +114,103 @@ def attend(
     return heads.to(value.dtype)
 
 
+class Prepared(NamedTuple):
+    """What attention is made of: the weights are softmax(Q K^T / sqrt(E) + bias)."""
+
+    query: Tensor
+    """(B, H, T, E)."""
+    key: Tensor
+    """(B, H, S, E)."""
+    value: Tensor
+    """(B, H, S, E)."""
+    bias: Tensor | None
+    """As in `scaled_dot_product`; None with `is_causal`."""
+    is_causal: bool
+    """Position t attends to the positions up to t."""
+
+
 class MultiHeadAttention(nn.Module):
     """H heads of width E = D / H side by side, concatenated and projected.
 
     `key_value` is one product for keys and values: in cross-attention it is computed once for a
-    source, in self-attention once for a position.
+    source, in self-attention once for a position. With fewer heads of keys and values than of
+    queries, each is shared by a group of neighbouring queries (Ainslie et al. 2023).
     """
 
     recorder: Recorder | None = None
     """Is given the weights of each pass; set by `mt.model.recording` alone."""
 
-    def __init__(self, d_model: int, heads: int, dropout: float) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        heads: int,
+        dropout: float,
+        *,
+        key_value_heads: int | None = None,
+        biases: bool = True,
+    ) -> None:
         super().__init__()
         if d_model % heads:
             raise ValueError(f"d_model ({d_model}) must be a multiple of heads ({heads})")
         self.heads = heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key_value = nn.Linear(d_model, 2 * d_model)
-        self.output = nn.Linear(d_model, d_model)
+        self.key_value_heads = key_value_heads or heads
+        if heads % self.key_value_heads:
+            raise ValueError(
+                f"heads ({heads}) must be a multiple of key_value_heads ({key_value_heads})"
+            )
+        self.head_width = d_model // heads
+        shared_width = self.key_value_heads * self.head_width
+        self.query = nn.Linear(d_model, d_model, bias=biases)
+        self.key_value = nn.Linear(d_model, 2 * shared_width, bias=biases)
+        self.output = nn.Linear(d_model, d_model, bias=biases)
         self.dropout = Dropout(dropout)
 
     def split_heads(self, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, H, T, E)."""
-        return x.view(x.size(0), x.size(1), self.heads, -1).transpose(1, 2)
+        """(B, T, H E) -> (B, H, T, E)."""
+        return x.view(x.size(0), x.size(1), -1, self.head_width).transpose(1, 2)
 
     def project_query(self, x: Tensor) -> Tensor:
         """(B, T, D) -> (B, H, T, E)."""
         return self.split_heads(self.query(x))
 
     def project_key_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, S, D) -> keys and values, each (B, H, S, E)."""
-        key, value = self.key_value(x).chunk(2, dim=-1)
-        return self.split_heads(key), self.split_heads(value)
+        """(B, S, D) -> keys and values, each (B, H, S, E); those of a group are the same."""
+        key, value = (self.split_heads(half) for half in self.key_value(x).chunk(2, dim=-1))
+        group = self.heads // self.key_value_heads
+        if group == 1:
+            return key, value
+        return key.repeat_interleave(group, dim=1), value.repeat_interleave(group, dim=1)
 
-    def combine(
+    def prepare(
         self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
+        x: Tensor,
+        memory: Tensor,
+        bias: Tensor | None,
+        places: Tensor | None,
+        *,
+        is_causal: bool,
+    ) -> Prepared:
+        """Project x (B, T, D) and memory (B, S, D); forms that know places take them in here."""
+        key, value = self.project_key_value(memory)
+        return Prepared(self.project_query(x), key, value, bias, is_causal)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
         bias: Tensor | None,
         *,
+        places: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """Attend with projected queries (B, H, T, E) and give (B, T, D)."""
+        """Let every position of x (B, T, D) attend to memory (B, S, D); returns (B, T, D).
+
+        `places` is what `mt.model.positions` gives for the positions of x where they are no part
+        of it.
+        """
+        query, key, value, bias, is_causal = self.prepare(
+            x, memory, bias, places, is_causal=is_causal
+        )
         heads = attend(
             query, key, value, bias, self.dropout, is_causal=is_causal, recorder=self.recorder
         )
@@ -163,19 +218,12 @@ class MultiHeadAttention(nn.Module):
         out: Tensor = self.output(heads.transpose(1, 2).flatten(2))
         return out
 
-    def forward(
-        self, x: Tensor, memory: Tensor, bias: Tensor | None, *, is_causal: bool = False
-    ) -> Tensor:
-        """Let every position of x (B, T, D) attend to memory (B, S, D); returns (B, T, D)."""
-        key, value = self.project_key_value(memory)
-        return self.combine(self.project_query(x), key, value, bias, is_causal=is_causal)
-
     def mean_weights(self, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
         """How much each position of x (B, T, D) attends to memory (B, S, D): (B, T, S).
 
         The mean over heads, in float32 at least; each row sums to 1. Arguments as in `forward`.
         """
-        query, (key, _) = self.project_query(x), self.project_key_value(memory)
+        query, key, _, bias, _ = self.prepare(x, memory, bias, None, is_causal=False)
         wide = torch.promote_types(query.dtype, torch.float32)
         with torch.autocast(query.device.type, enabled=False):
             return attention_weights(query.to(wide), key.to(wide), bias).mean(dim=1)

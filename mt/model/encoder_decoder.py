@@ -17,9 +17,9 @@ from torch.nn import functional
 
 from mt.config import ModelConfig
 from mt.model.dropout import Dropout
-from mt.model.initialise import initialise
-from mt.model.layers import DecoderLayer, EncoderLayer
-from mt.model.positions import make_positions
+from mt.model.initialise import initialise, scale_by_depth
+from mt.model.layers import DecoderLayer, EncoderLayer, make_norm
+from mt.model.positions import Positions, make_positions
 
 
 class EncoderDecoder(nn.Module):
@@ -43,14 +43,17 @@ class EncoderDecoder(nn.Module):
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         is_pre = config.norm == "pre"
-        self.encoder_norm = nn.LayerNorm(config.d_model) if is_pre else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(config.d_model) if is_pre else nn.Identity()
+        self.encoder_norm = make_norm(config) if is_pre else nn.Identity()
+        self.decoder_norm = make_norm(config) if is_pre else nn.Identity()
         self.dropout = Dropout(config.dropout)
         if config.tied == "none":
             self.output = nn.Embedding(target_vocab, config.d_model)
         else:
             self.output = self.target_embedding
         initialise(self)
+        if config.initialisation == "depth":
+            for stack in (self.encoder, self.decoder):
+                scale_by_depth(stack)
 
     @property
     def output_weight(self) -> Tensor:
@@ -64,11 +67,9 @@ class EncoderDecoder(nn.Module):
 
     def encode(self, source: Tensor, bias: Tensor | None) -> Tensor:
         """Source (B, S) token ids -> memory (B, S, D)."""
-        scale = math.sqrt(self.config.d_model)
-        x = self.source_embedding(source) * scale + self.source_positions(source.size(1))
-        x = self.dropout(x)
+        x, places = self._embedded(source, self.source_embedding, self.source_positions)
         for layer in self.encoder:
-            x = layer(x, bias)
+            x = layer(x, bias, places)
         out: Tensor = self.encoder_norm(x)
         return out
 
@@ -81,9 +82,9 @@ class EncoderDecoder(nn.Module):
         """
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        x = self._embed_target(target)
+        x, places = self._embedded(target, self.target_embedding, self.target_positions)
         for layer in self.decoder:
-            x = layer(x, memory, source_bias)
+            x = layer(x, memory, source_bias, places)
         out: Tensor = self.decoder_norm(x)
         return out
 
@@ -100,13 +101,15 @@ class EncoderDecoder(nn.Module):
             raise ValueError(f"the decoder has {len(self.decoder)} layers, none is {missing[0]}")
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        x = self._embed_target(target)
+        x, places = self._embedded(target, self.target_embedding, self.target_positions)
         weights: dict[int, Tensor] = {}
         for number, layer in enumerate(self.decoder):
             if number in layers:
-                x, weights[number] = layer.forward_with_attention(x, memory, source_bias)  # type: ignore[operator]
+                x, weights[number] = layer.forward_with_attention(  # type: ignore[operator]
+                    x, memory, source_bias, places
+                )
             else:
-                x = layer(x, memory, source_bias)
+                x = layer(x, memory, source_bias, places)
         out: Tensor = self.decoder_norm(x)
         return out, weights
 
@@ -114,11 +117,15 @@ class EncoderDecoder(nn.Module):
         """Hidden vectors (N, D) -> logits (N, V)."""
         return functional.linear(hidden, self.output_weight)
 
-    def _embed_target(self, target: Tensor) -> Tensor:
-        scale = math.sqrt(self.config.d_model)
-        positions = self.target_positions(target.size(1))
-        out: Tensor = self.dropout(self.target_embedding(target) * scale + positions)
-        return out
+    def _embedded(
+        self, tokens: Tensor, embedding: nn.Embedding, positions: Positions
+    ) -> tuple[Tensor, Tensor | None]:
+        """Tokens (B, T) -> (B, T, D), and what self-attention is to know of their places."""
+        x = embedding(tokens) * math.sqrt(self.config.d_model)
+        places: Tensor = positions(tokens.size(1))
+        if positions.is_added:
+            return self.dropout(x + places), None
+        return self.dropout(x), places
 
 
 def padding_bias(mask: Tensor) -> Tensor:

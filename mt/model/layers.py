@@ -13,7 +13,20 @@ from torch import Tensor, nn
 from mt.config import ModelConfig
 from mt.model.attention import MultiHeadAttention
 from mt.model.dropout import Dropout
-from mt.model.feed_forward import FeedForward
+from mt.model.feed_forward import make_feed_forward
+from mt.model.relative import RelativeAttention
+from mt.model.rotary import RotaryAttention
+
+
+def make_norm(config: ModelConfig) -> nn.LayerNorm | nn.RMSNorm:
+    """The normalisation that `config.norm_kind` names.
+
+    LayerNorm is g (x - mean) / sqrt(variance + eps) + b (Ba et al. 2016), RMSNorm
+    g x / sqrt(mean of squares + eps) (Zhang and Sennrich 2019).
+    """
+    if config.norm_kind == "rmsnorm":
+        return nn.RMSNorm(config.d_model, eps=1e-5)
+    return nn.LayerNorm(config.d_model)
 
 
 class Residual(nn.Module):
@@ -22,7 +35,7 @@ class Residual(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.is_pre = config.norm == "pre"
-        self.norm = nn.LayerNorm(config.d_model)
+        self.norm = make_norm(config)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -35,17 +48,29 @@ class Residual(nn.Module):
 
 
 def make_attention(config: ModelConfig) -> MultiHeadAttention:
-    """An attention layer of the shape that `config` names."""
-    return MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
+    """Attention to another sequence, of the shape that `config` names."""
+    return _attention(MultiHeadAttention, config)
 
 
-def make_feed_forward(config: ModelConfig) -> FeedForward:
-    """A feed-forward layer of the shape that `config` names."""
-    return FeedForward(
+def make_self_attention(config: ModelConfig) -> MultiHeadAttention:
+    """Attention of a sequence to itself, of the shape and with the positions that `config` names.
+
+    Positions that are added to embeddings are no matter of attention.
+    """
+    if config.positions == "rotary":
+        return _attention(RotaryAttention, config)
+    if config.positions == "relative":
+        return _attention(RelativeAttention, config)
+    return _attention(MultiHeadAttention, config)
+
+
+def _attention(kind: type[MultiHeadAttention], config: ModelConfig) -> MultiHeadAttention:
+    return kind(
         config.d_model,
-        config.d_inner,
-        activation=config.activation,
-        dropout=config.activation_dropout,
+        config.heads,
+        config.attention_dropout,
+        key_value_heads=config.key_value_heads,
+        biases=config.biases,
     )
 
 
@@ -54,14 +79,14 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.attention = make_attention(config)
+        self.attention = make_self_attention(config)
         self.feed_forward = make_feed_forward(config)
         self.attention_residual = Residual(config)
         self.feed_forward_residual = Residual(config)
 
-    def forward(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        """X (B, S, D) -> (B, S, D); bias as in `scaled_dot_product`."""
-        x = self.attention_residual(x, lambda y: self.attention(y, y, bias))
+    def forward(self, x: Tensor, bias: Tensor | None, places: Tensor | None = None) -> Tensor:
+        """X (B, S, D) -> (B, S, D); bias and places as in `MultiHeadAttention.forward`."""
+        x = self.attention_residual(x, lambda y: self.attention(y, y, bias, places=places))
         out: Tensor = self.feed_forward_residual(x, self.feed_forward)
         return out
 
@@ -71,22 +96,35 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.self_attention = make_attention(config)
+        self.self_attention = make_self_attention(config)
         self.cross_attention = make_attention(config)
         self.feed_forward = make_feed_forward(config)
         self.self_residual = Residual(config)
         self.cross_residual = Residual(config)
         self.feed_forward_residual = Residual(config)
 
-    def forward(self, x: Tensor, memory: Tensor, source_bias: Tensor | None) -> Tensor:
-        """All target positions at once: x (B, T, D), memory (B, S, D) -> (B, T, D)."""
-        x = self.self_residual(x, lambda y: self.self_attention(y, y, None, is_causal=True))
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        source_bias: Tensor | None,
+        places: Tensor | None = None,
+    ) -> Tensor:
+        """All target positions at once: x (B, T, D), memory (B, S, D) -> (B, T, D).
+
+        `places` are those of the target, as in `MultiHeadAttention.forward`.
+        """
+        x = self._attend_to_past(x, places)
         x = self.cross_residual(x, lambda y: self.cross_attention(y, memory, source_bias))
         out: Tensor = self.feed_forward_residual(x, self.feed_forward)
         return out
 
     def forward_with_attention(
-        self, x: Tensor, memory: Tensor, source_bias: Tensor | None
+        self,
+        x: Tensor,
+        memory: Tensor,
+        source_bias: Tensor | None,
+        places: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """As `forward`, and how each position attends to the source, the mean over heads.
 
@@ -99,6 +137,14 @@ class DecoderLayer(nn.Module):
             out: Tensor = self.cross_attention(y, memory, source_bias)
             return out
 
-        x = self.self_residual(x, lambda y: self.self_attention(y, y, None, is_causal=True))
+        x = self._attend_to_past(x, places)
         x = self.cross_residual(x, attend_to_source)
         return self.feed_forward_residual(x, self.feed_forward), weights[0]
+
+    def _attend_to_past(self, x: Tensor, places: Tensor | None) -> Tensor:
+        def attend(y: Tensor) -> Tensor:
+            out: Tensor = self.self_attention(y, y, None, places=places, is_causal=True)
+            return out
+
+        out: Tensor = self.self_residual(x, attend)
+        return out

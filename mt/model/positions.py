@@ -1,6 +1,9 @@
-"""How a token knows its place: an encoding that is added to its embedding.
+"""How a token knows its place.
 
-Shapes: B batch, T positions, D model width.
+Sinusoidal and learned encodings are added to embeddings (`is_added`). What rotary and relative
+ones give is for self-attention (`mt.model.rotary`, `mt.model.relative`).
+
+Shapes: B batch, T positions, D model width, E head width.
 """
 
 from __future__ import annotations
@@ -27,37 +30,102 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Tensor:
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
 
 
-class SinusoidalPositions(nn.Module):
-    """Fixed sinusoids; any length works. The table grows when a longer sequence comes."""
+class _Table(nn.Module):
+    """A fixed table, in float32 at first, that grows when a longer sequence comes."""
 
     table: Tensor
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.d_model = d_model
-        self.register_buffer("table", sinusoids(256, d_model).float(), persistent=False)
+        self._size = 256
+        self.register_buffer("table", self._made(self._size).float(), persistent=False)
+
+    def _made(self, size: int) -> Tensor:
+        """The table for sequences of up to `size` tokens, in float64."""
+        raise NotImplementedError
+
+    def _grow(self, end: int) -> None:
+        if end > self._size:
+            size = max(end, 2 * self._size)
+            with torch.inference_mode(False):  # training may use what a search has grown
+                grown = self._made(size).to(self.table.dtype)
+                self.table = grown.to(self.table.device)
+            self._size = size
+
+
+class _PlaceTable(_Table):
+    """A table with one row a place."""
 
     def forward(self, length: int, start: int = 0) -> Tensor:
-        """The encodings of positions start … start + length - 1, (length, D)."""
+        """The rows of positions start … start + length - 1, (length, D or E)."""
         end = start + length
         self._grow(end)
         return self.table[start:end]
 
     def at(self, places: Tensor, longest: int) -> Tensor:
-        """The encodings of some places (B), the largest of which is `longest`: (B, D)."""
+        """The rows of some places (B), the largest of which is `longest`: (B, D or E)."""
         self._grow(longest + 1)
         return self.table[places]
 
-    def _grow(self, end: int) -> None:
-        if end > self.table.size(0):
-            size = max(end, 2 * self.table.size(0))
-            with torch.inference_mode(False):  # training may use what a search has grown
-                grown = sinusoids(size, self.d_model).to(self.table.dtype)
-                self.table = grown.to(self.table.device)
+
+class SinusoidalPositions(_PlaceTable):
+    """Fixed sinusoids; any length works."""
+
+    is_added = True
+
+    def __init__(self, d_model: int) -> None:
+        self.d_model = d_model
+        super().__init__()
+
+    def _made(self, size: int) -> Tensor:
+        return sinusoids(size, self.d_model)
+
+
+class RotaryPositions(_PlaceTable):
+    """Cosines, then sines, of the angles by which heads are turned, (length, E)."""
+
+    is_added = False
+
+    def __init__(self, head_width: int) -> None:
+        self.head_width = head_width
+        super().__init__()
+
+    def _made(self, size: int) -> Tensor:
+        table = sinusoids(size, self.head_width)
+        return torch.cat((table[:, 1::2], table[:, 0::2]), dim=1)
+
+
+class RelativePositions(_Table):
+    """Fixed sinusoids of offsets, larger ones first."""
+
+    is_added = False
+
+    def __init__(self, d_model: int) -> None:
+        self.d_model = d_model
+        super().__init__()
+
+    def _made(self, size: int) -> Tensor:
+        return sinusoids(2 * size, self.d_model, start=-size).flip(0)
+
+    def forward(self, length: int) -> Tensor:
+        """Those of the offsets length - 1, length - 2, … -length: (2 length, D)."""
+        table, zero = self.around(length)
+        return table[zero + 1 - length : zero + 1 + length]
+
+    def around(self, length: int) -> tuple[Tensor, int]:
+        """The whole table, at least for `length` tokens, and in which row offset 0 is.
+
+        Offset o is o rows before it.
+        """
+        self._grow(length)
+        table = self.table
+        return table, table.size(0) // 2 - 1
 
 
 class LearnedPositions(nn.Module):
     """A learned vector for each of `max_positions` places; longer sequences are refused."""
+
+    is_added = True
 
     def __init__(self, d_model: int, max_positions: int) -> None:
         super().__init__()
@@ -85,15 +153,19 @@ class LearnedPositions(nn.Module):
             raise DataError(
                 f"a sequence of {length} tokens is longer than the table of "
                 f"{self.max_positions} learned positions",
-                hint="Split the text, or train with sinusoidal positions",
+                hint="Split the text, or train with positions of another kind",
             )
 
 
-Positions = SinusoidalPositions | LearnedPositions
+Positions = SinusoidalPositions | LearnedPositions | RotaryPositions | RelativePositions
 
 
 def make_positions(config: ModelConfig) -> Positions:
     """The positions that `config.positions` names."""
     if config.positions == "learned":
         return LearnedPositions(config.d_model, config.max_positions)
+    if config.positions == "rotary":
+        return RotaryPositions(config.d_model // config.heads)
+    if config.positions == "relative":
+        return RelativePositions(config.d_model)
     return SinusoidalPositions(config.d_model)

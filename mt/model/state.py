@@ -10,7 +10,7 @@ are gathered by one operation. Places are counted in whole vectors of a CPU: beh
 come zeros, which the bias hides.
 
 Shapes: Y layers, B sentences, K rows a sentence, N = B * K rows, L slots, S source positions, H
-heads, E head width.
+heads of keys and values, E head width.
 """
 
 from __future__ import annotations
@@ -149,6 +149,8 @@ class DecoderState:
     """(B, K, L) 0 at the slots that a row may see, its own past; else -inf."""
     cache: SlotCache
     source: SourceMemory
+    places: Tensor | None = None
+    """(B, L) how many tokens were fed before that of a slot; None where attention does not ask."""
 
     @property
     def rows_per_sentence(self) -> int:
@@ -183,8 +185,10 @@ class DecoderState:
         length = int(is_seen.sum(dim=1).max()) if len(sentences) else 0
         # A stable sort brings those that are seen to the right, in their order.
         slots = is_seen.byte().argsort(dim=1, stable=True)[:, is_seen.size(1) - length :]
+        places = None if self.places is None else self.places[sentences].gather(1, slots)
         return self._with(
             past=past.gather(2, slots[:, None].expand(-1, past.size(1), -1)),
+            places=places,
             cache=self.cache.gathered(sentences, slots, room=_ROOM * past.size(1)),
         )
 
@@ -197,6 +201,7 @@ class DecoderState:
             past=torch.cat([_padded_left(past, length) for past in (self.past, other.past)]),
             cache=self.cache.joined(other.cache, room=_ROOM * self.rows_per_sentence),
             source=self.source.joined(other.source),
+            places=_joined_places(self.places, other.places, length),
         )
 
     def grown(self) -> DecoderState:
@@ -204,7 +209,11 @@ class DecoderState:
         rows = self.rows_per_sentence
         own = torch.full((rows, rows), -math.inf, dtype=self.past.dtype, device=self.past.device)
         own.fill_diagonal_(0.0)
+        places = self.places
+        if places is not None:
+            places = torch.cat((places, self.position[:, None].expand(-1, rows)), dim=1)
         return self._with(
+            places=places,
             position=self.position + 1,
             longest=self.longest + 1,
             past=torch.cat((self.past, own.expand(self.past.size(0), -1, -1)), dim=2),
@@ -223,3 +232,10 @@ class DecoderState:
 
 def _padded_left(past: Tensor, length: int) -> Tensor:
     return functional.pad(past, (length - past.size(2), 0), value=-math.inf)
+
+
+def _joined_places(first: Tensor | None, second: Tensor | None, length: int) -> Tensor | None:
+    """Newest slots side by side; slots that a sentence never had count as its first."""
+    if first is None or second is None:
+        return None
+    return torch.cat([functional.pad(each, (length - each.size(1), 0)) for each in (first, second)])

@@ -112,11 +112,23 @@ def _corpus(corpus: CorpusRead, config: Config) -> list[str]:
 
 def _architecture(config: Config) -> str:
     model = config.model
-    return (
-        f"Transformer encoder–decoder, {model.encoder_layers}+{model.decoder_layers} layers, "
-        f"width {model.d_model}, inner {model.d_inner}, {model.heads} heads, {model.norm}-norm, "
-        f"{model.activation}, {model.positions} positions, dropout {model.dropout}"
-    )
+    parts = [
+        f"{model.encoder_layers}+{model.decoder_layers} layers",
+        f"width {model.d_model}",
+        f"inner {model.d_inner}",
+        f"{model.heads} heads",
+        f"{model.norm}-norm"
+        if model.norm_kind == "layernorm"
+        else f"{model.norm}-{model.norm_kind}",
+        model.activation,
+        f"{model.positions} positions",
+        f"dropout {model.dropout}",
+    ]
+    if model.key_value_heads not in (None, model.heads):
+        parts.append(f"{model.key_value_heads} heads of keys and values")
+    if not model.biases:
+        parts.append("no biases")
+    return f"Transformer encoder–decoder, {', '.join(parts)}"
 
 
 def _tokenizer(config: Config) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,15 +12,58 @@ from torch import Tensor
 from mt.config import ModelConfig
 from mt.model.encoder_decoder import EncoderDecoder
 
-FORMS = list(
-    itertools.product(
-        ["sinusoidal", "learned"], ["pre", "post"], ["relu", "gelu"], ["all", "target", "none"]
-    )
-)
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "positions": ("sinusoidal", "learned", "rotary", "relative"),
+    "key_value_heads": (None, 2, 1),
+    "biases": (True, False),
+    "norm": ("pre", "post"),
+    "norm_kind": ("layernorm", "rmsnorm"),
+    "activation": ("relu", "gelu", "swiglu"),
+    "tied": ("all", "target", "none"),
+}
+"""What can be chosen of a model, most entangled ones first."""
+Form = dict[str, Any]
 VOCABULARY = 11
 
 
-def make_model(positions: str, norm: str, activation: str, tied: str) -> EncoderDecoder:
+def _covering(choices: dict[str, tuple[Any, ...]]) -> list[Form]:
+    """Forms among which the first three settings meet in all ways, and any two others too."""
+    names = list(choices)
+    groups = [tuple(names[:3]), *itertools.combinations(names, 2)]
+    missing = {
+        (group, values)
+        for group in groups
+        for values in itertools.product(*(choices[name] for name in group))
+    }
+    draw = random.Random(0)
+    forms: list[Form] = []
+
+    def met(form: Form) -> set[tuple[tuple[str, ...], tuple[Any, ...]]]:
+        return missing & {(group, tuple(form[name] for name in group)) for group in groups}
+
+    for first in itertools.product(*(choices[name] for name in names[:3])):
+        candidates = [
+            dict(zip(names, (*first, *(draw.choice(choices[n]) for n in names[3:])), strict=True))
+            for _ in range(200)
+        ]
+        forms.append(max(candidates, key=lambda form: len(met(form))))
+        missing -= met(forms[-1])
+    assert not missing
+    return forms
+
+
+FORMS = _covering(CHOICES)
+
+
+def name_of(form: Form) -> str:
+    """The values of a form, for the name of a test."""
+    return "-".join(
+        f"{name}={value}" if isinstance(value, bool | int | None) else value
+        for name, value in form.items()
+    )
+
+
+def make_model(form: Form) -> EncoderDecoder:
     """A model in float64, in evaluation mode."""
     torch.manual_seed(0)
     config = ModelConfig(
@@ -30,13 +75,10 @@ def make_model(positions: str, norm: str, activation: str, tied: str) -> Encoder
         dropout=0.1,
         attention_dropout=0.1,
         activation_dropout=0.1,
-        positions=positions,  # type: ignore[arg-type]
         max_positions=64,
-        norm=norm,  # type: ignore[arg-type]
-        activation=activation,  # type: ignore[arg-type]
-        tied=tied,  # type: ignore[arg-type]
+        **form,
     )
-    source_vocab = VOCABULARY if tied == "all" else VOCABULARY + 2
+    source_vocab = VOCABULARY if config.tied == "all" else VOCABULARY + 2
     model = EncoderDecoder(config, source_vocab=source_vocab, target_vocab=VOCABULARY)
     with torch.no_grad():
         for parameter in model.parameters():  # biases too: zeros would hide mistakes

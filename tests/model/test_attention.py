@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -12,6 +13,7 @@ from torch.nn import functional
 from mt.model.attention import (
     MultiHeadAttention,
     attend,
+    attention_weights,
     causal_bias,
     fused_scaled_dot_product,
     scaled_dot_product,
@@ -131,3 +133,55 @@ def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> N
 def test_attention_refuses_heads_that_do_not_divide_the_width() -> None:
     with pytest.raises(ValueError, match="multiple of heads"):
         MultiHeadAttention(16, 3, 0.0)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("shared", [1, 2])
+def test_shared_keys_and_values_equal_torchs_grouped_queries(shared: int, is_causal: bool) -> None:
+    attention = MultiHeadAttention(16, 4, 0.0, key_value_heads=shared, biases=False).double()
+    x = draw(2, 6, 16)
+    key, value = attention.key_value(x).view(2, 6, 2, shared, 4).permute(2, 0, 3, 1, 4)
+    heads = functional.scaled_dot_product_attention(
+        attention.query(x).view(2, 6, 4, 4).transpose(1, 2),
+        key,
+        value,
+        is_causal=is_causal,
+        enable_gqa=True,
+    )
+    expected = attention.output(heads.transpose(1, 2).flatten(2))
+    found = attention(x, x, None, is_causal=is_causal)
+    torch.testing.assert_close(found, expected, rtol=RTOL, atol=1e-12)
+    assert attention.key_value.out_features == 2 * shared * 4
+
+
+def test_attention_refuses_shared_heads_that_do_not_divide_the_heads() -> None:
+    with pytest.raises(ValueError, match="multiple of key_value_heads"):
+        MultiHeadAttention(16, 4, 0.0, key_value_heads=3)
+
+
+def test_the_gradient_of_attention_is_right() -> None:
+    inputs = [draw(1, 2, length, 3).requires_grad_() for length in (3, 4, 4)]
+    bias = draw(3, 4).requires_grad_()
+    assert torch.autograd.gradcheck(scaled_dot_product, (*inputs, bias))
+
+
+def test_the_gradient_of_softmax_collapses_without_the_scale_as_heads_widen() -> None:
+    """Section 3.2.1 of Vaswani et al.: products of width E have variance E, and softmax saturates.
+
+    Measured is how much the weights of 16 keys move with the scores: the norm of the Jacobian
+    diag(p) - p p^T, the mean over 400 queries. Scores over sqrt(E) keep it whatever the width;
+    queries times sqrt(E) undo the scale.
+    """
+
+    def jacobian(width: int, factor: float) -> float:
+        query, key = draw(400, 1, 1, width), draw(400, 1, 16, width)
+        p = attention_weights(query * factor, key, None).flatten(1)
+        matrix = torch.diag_embed(p) - p[:, :, None] * p[:, None]
+        return float(matrix.flatten(1).norm(dim=1).mean())
+
+    widths = (4, 64, 1024, 16384)
+    scaled = [jacobian(width, 1.0) for width in widths]
+    bare = [jacobian(width, math.sqrt(width)) for width in widths]
+    assert max(scaled) < 1.2 * min(scaled)
+    assert all(after < 0.6 * before for before, after in itertools.pairwise(bare))
+    assert bare[-1] < 0.1 * scaled[-1]

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
-from mt.config import ModelConfig
+from mt.config import Initialisation, ModelConfig
 from mt.model.encoder_decoder import EncoderDecoder, count_parameters
-from tests.model.forms import FORMS, VOCABULARY, assert_close, logits_of, make_model, source_of
+from tests.model.forms import (
+    CHOICES,
+    FORMS,
+    VOCABULARY,
+    assert_close,
+    logits_of,
+    make_model,
+    name_of,
+    source_of,
+)
 
 
-@pytest.fixture(params=FORMS, ids=lambda form: "-".join(form))
+@pytest.fixture(params=FORMS, ids=name_of)
 def model(request: pytest.FixtureRequest) -> EncoderDecoder:
-    return make_model(*request.param)
+    return make_model(request.param)
 
 
 def test_asking_for_attention_changes_no_hidden_vector(model: EncoderDecoder) -> None:
@@ -90,3 +101,35 @@ def test_the_tiny_preset_has_the_parameters_its_shape_implies() -> None:
     decoder = 4 * (2 * attention + feed_forward + 3 * norm) + norm
     model = EncoderDecoder(ModelConfig(), source_vocab=vocabulary, target_vocab=vocabulary)
     assert count_parameters(model) == vocabulary * width + encoder + decoder
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "relative"])
+@torch.no_grad()
+def test_the_order_of_a_source_and_of_a_target_matters(positions: str) -> None:
+    form = {name: values[0] for name, values in CHOICES.items()}
+    model = make_model({**form, "positions": positions})
+    source, mask = source_of(6)
+    target = torch.randint(4, VOCABULARY, (1, 5))
+    before = logits_of(model, source, mask, target)
+    assert not torch.allclose(logits_of(model, source.flip(1), mask, target), before)
+    other = target[:, [1, 0, 2, 3, 4]]
+    assert int((target != other).sum()) == 2
+    assert not torch.allclose(logits_of(model, source, mask, other)[:, 2:], before[:, 2:])
+
+
+@torch.no_grad()
+def test_initialisation_by_depth_divides_the_last_matrices_of_sublayers() -> None:
+    weights = []
+    kinds: tuple[Initialisation, ...] = ("xavier", "depth")
+    for initialisation in kinds:
+        torch.manual_seed(0)
+        config = ModelConfig(
+            d_model=16, encoder_layers=2, decoder_layers=3, initialisation=initialisation
+        )
+        model = EncoderDecoder(config, source_vocab=9, target_vocab=9)
+        weights.append(dict(model.named_parameters()))
+    for name, plain in weights[0].items():
+        count = 1
+        if name.endswith(("attention.output.weight", "outer.weight")):
+            count = 2 * 2 if name.startswith("encoder") else 3 * 3
+        torch.testing.assert_close(weights[1][name], plain / math.sqrt(count))

@@ -11,7 +11,7 @@ from torch import nn
 from mt.config import Activation, ModelConfig, NormOrder
 from mt.model.attention import causal_bias
 from mt.model.encoder_decoder import padding_bias
-from mt.model.feed_forward import FeedForward
+from mt.model.feed_forward import FeedForward, GatedFeedForward
 from mt.model.layers import DecoderLayer, EncoderLayer
 from tests.model.test_attention import copy_attention
 
@@ -25,7 +25,8 @@ def config_of(norm: NormOrder, activation: Activation) -> ModelConfig:
 
 
 def copy_feed_forward(
-    ours: FeedForward, theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
+    ours: FeedForward | GatedFeedForward,
+    theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
 ) -> None:
     with torch.no_grad():
         for mine, its in ((ours.inner, theirs.linear1), (ours.outer, theirs.linear2)):
@@ -34,7 +35,8 @@ def copy_feed_forward(
             its.bias.copy_(mine.bias)
 
 
-def copy_norm(ours: nn.LayerNorm, theirs: nn.LayerNorm) -> None:
+def copy_norm(ours: nn.Module, theirs: nn.LayerNorm) -> None:
+    assert isinstance(ours, nn.LayerNorm)
     with torch.no_grad():
         nn.init.normal_(ours.weight)
         nn.init.normal_(ours.bias)

@@ -11,6 +11,7 @@ from mt.model.device import choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.products import Bfloat16Product, Int8Product, Products, make_product
 from mt.model.search_model import SearchModel
+from tests.model.forms import Form
 
 
 @pytest.mark.parametrize("has_bias", [True, False])
@@ -30,9 +31,18 @@ def test_a_narrow_product_is_close_to_the_wide_one(
 
 
 @pytest.mark.parametrize("kind", ["bfloat16", "int8"])
-@pytest.mark.parametrize("tied", ["all", "none"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"tied": "all"},
+        {"tied": "none"},
+        {"positions": "rotary", "key_value_heads": 2, "norm_kind": "rmsnorm"},
+        {"positions": "relative", "biases": False, "activation": "swiglu"},
+    ],
+    ids=str,
+)
 @torch.no_grad()
-def test_a_narrowed_model_predicts_almost_what_the_model_does(kind: Products, tied: str) -> None:
+def test_a_narrowed_model_predicts_almost_what_the_model_does(kind: Products, form: Form) -> None:
     torch.manual_seed(0)
     config = ModelConfig(
         d_model=32,
@@ -40,7 +50,7 @@ def test_a_narrowed_model_predicts_almost_what_the_model_does(kind: Products, ti
         heads=4,
         encoder_layers=2,
         decoder_layers=2,
-        tied=tied,  # type: ignore[arg-type]
+        **form,
     )
     model = EncoderDecoder(config, source_vocab=50, target_vocab=50).eval()
     before = {name: p.clone() for name, p in model.named_parameters()}

@@ -8,12 +8,20 @@ from torch import Tensor
 
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.search_model import SearchModel
-from tests.model.forms import FORMS, VOCABULARY, assert_close, logits_of, make_model, source_of
+from tests.model.forms import (
+    FORMS,
+    VOCABULARY,
+    assert_close,
+    logits_of,
+    make_model,
+    name_of,
+    source_of,
+)
 
 
-@pytest.fixture(params=FORMS, ids=lambda form: "-".join(form))
+@pytest.fixture(params=FORMS, ids=name_of)
 def model(request: pytest.FixtureRequest) -> EncoderDecoder:
-    return make_model(*request.param)
+    return make_model(request.param)
 
 
 @pytest.fixture

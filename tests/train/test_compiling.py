@@ -17,6 +17,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from mt.config import ModelConfig, PositionKind
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import ConfigError
 from mt.model.encoder_decoder import EncoderDecoder
@@ -53,9 +54,9 @@ def store(tmp_path: Path) -> TokenStore:
     return TokenStore(tmp_path / "s.arrow")
 
 
-def objective_of(compiler: str | None) -> Objective:
+def objective_of(compiler: str | None, shape: ModelConfig = TWO_LAYERS) -> Objective:
     torch.manual_seed(2)
-    model = EncoderDecoder(TWO_LAYERS, source_vocab=VOCABULARY, target_vocab=VOCABULARY)
+    model = EncoderDecoder(shape, source_vocab=VOCABULARY, target_vocab=VOCABULARY)
     if compiler is not None:
         compile_layers(model, backend=compiler)
     return Objective(model.train(), smoothing=0.1, dtype=torch.float32)
@@ -82,11 +83,13 @@ def test_lengths_rounded_up_change_no_loss_and_no_gradient(store: TokenStore) ->
             torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "relative"])
 def test_compiled_layers_give_the_same_gradient_and_are_compiled_a_few_times(
-    store: TokenStore,
+    store: TokenStore, positions: PositionKind
 ) -> None:
     """However many layers and shapes of batches there are."""
-    plain, compiled = objective_of(None), objective_of("aot_eager")
+    shape = dataclasses.replace(TWO_LAYERS, positions=positions)
+    plain, compiled = objective_of(None, shape), objective_of("aot_eager", shape)
     counts = []
     for size, start in itertools.product((5, 2, 3, 4, 6, 7), (0, 9, 18)):
         batch = make_batch(store, range(start, start + size), multiple=WIDTH_MULTIPLE)

@@ -1,0 +1,43 @@
+"""Rotary positions (RoPE, Su et al. 2021): queries and keys are turned by angles of their places.
+
+Shapes: B batch, T positions, D model width, H heads, E head width.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from mt.model.attention import MultiHeadAttention, Prepared
+
+
+def rotated(x: Tensor, places: Tensor) -> Tensor:
+    """The pairs (x_i, x_{i + E/2}) of x (..., E) turned by the angles of their places.
+
+    places (..., E) are cosines, then sines, of E/2 angles p / 10000^(2i/E). As complex numbers,
+    (x_i + j x_{i + E/2}) exp(j angle_i): the product of a query and a key depends on the places by
+    their offset alone.
+    """
+    cosine, sine = places.chunk(2, dim=-1)
+    first, second = x.chunk(2, dim=-1)
+    turned = torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
+    return turned.to(x.dtype)
+
+
+class RotaryAttention(MultiHeadAttention):
+    """Self-attention whose queries and keys are turned; values are not."""
+
+    def prepare(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        bias: Tensor | None,
+        places: Tensor | None,
+        *,
+        is_causal: bool,
+    ) -> Prepared:
+        """As in `MultiHeadAttention`; `places` (T, E) as in `rotated`."""
+        if places is None:
+            raise ValueError("rotary attention needs places")
+        plain = super().prepare(x, memory, bias, None, is_causal=is_causal)
+        return plain._replace(query=rotated(plain.query, places), key=rotated(plain.key, places))
