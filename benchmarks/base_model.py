@@ -16,7 +16,8 @@ from store import write_corpus
 
 from mt.atomic import new_folder
 from mt.presets import preset
-from mt.text.tokenizer import END, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import build_model, save_weights, write_config
 
@@ -29,7 +30,7 @@ def make_base(folder: Path, text: Path, *, sentences: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         write_corpus(Path(place), _PAIRS)
         lines = (Path(place) / "c.de").read_text("utf-8").split("\n")[:-1]
-    tokenizer = train_tokenizer(lines, kind="bpe", vocab_size=_PIECES)
+    tokenizer = train_subwords(lines, kind="bpe", vocab_size=_PIECES)
     if tokenizer.vocab_size != _PIECES:
         raise click.ClickException(f"{tokenizer.vocab_size} pieces in the place of {_PIECES}")
     tokenizers = TokenizerPair(source=tokenizer, target=tokenizer)

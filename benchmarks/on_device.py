@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from flops import training_operations
 from gemm import product_rate, square
-from synthetic import NumberTokenizer, RandomStore, random_numbers
+from synthetic import RandomStore, number_tokenizer, random_numbers
 from torch._dynamo.utils import counters
 from updates import Setup, pairs_of_updates, train_until
 
@@ -173,7 +173,7 @@ def decode(config: Config, dtype: torch.dtype, device: torch.device, scale: Scal
     torch.manual_seed(1)
     size = scale.vocabulary
     model = EncoderDecoder(config.model, source_vocab=size, target_vocab=size).to(device)
-    tokenizer = NumberTokenizer(size)
+    tokenizer = number_tokenizer(size)
     search = dataclasses.replace(config.search, beam=4, max_length=_BOUND)
     translator = Translator(
         model,

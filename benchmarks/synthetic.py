@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt.corpus.store import TokenStore
-from mt.text.tokenizer import UNKNOWN, Tokenizer
+from mt.text.symbols import SymbolTokenizer
+from mt.text.tokenizer import RESERVED, UNKNOWN
 
 
 def random_numbers(
@@ -62,22 +63,6 @@ class RandomStore(TokenStore):
         return [self._numbers[1][index] for index in indices]
 
 
-class NumberTokenizer(Tokenizer):
+def number_tokenizer(vocabulary: int) -> SymbolTokenizer:
     """Text is token ids written as numbers: it stands in for a trained tokenizer."""
-
-    def __init__(self, vocabulary: int) -> None:
-        self.model = b""
-        self._vocabulary = vocabulary
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of ids."""
-        return self._vocabulary
-
-    def encode_batch(self, texts: Sequence[str], *, num_threads: int = -1) -> list[list[int]]:
-        """Read numbers."""
-        return [[int(number) for number in text.split()] for text in texts]
-
-    def decode(self, ids: Iterable[int]) -> str:
-        """Write numbers."""
-        return " ".join(map(str, ids))
+    return SymbolTokenizer(str(number) for number in range(len(RESERVED), vocabulary))

@@ -40,11 +40,15 @@ class Setup:
 
 
 def train_until(
-    setup: Setup, is_enough: Callable[[BatchDone], bool], *, listener: Listener = ignore
+    setup: Setup,
+    is_enough: Callable[[BatchDone], bool],
+    *,
+    make_model: Callable[[], EncoderDecoder] | None = None,
+    listener: Listener = ignore,
 ) -> Trainer:
     """Train from first weights until `is_enough`, asked after each update, says so.
 
-    `listener` hears of everything.
+    `make_model` makes another model than that of the setup. `listener` hears of everything.
     """
 
     def listen(event: Event) -> None:
@@ -67,8 +71,12 @@ def train_until(
     )
     torch.manual_seed(config.seed)
     size = setup.vocabulary
+    if make_model is None:
+        model = EncoderDecoder(setup.config.model, source_vocab=size, target_vocab=size)
+    else:
+        model = make_model()
     trainer = Trainer(
-        model=EncoderDecoder(setup.config.model, source_vocab=size, target_vocab=size),
+        model=model,
         config=config,
         data=TrainingData(train=setup.store, dev=setup.store),
         device=setup.device,

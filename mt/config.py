@@ -12,13 +12,14 @@ from typing import Literal, get_args
 
 from mt.errors import ConfigError
 
-TokenizerKind = Literal["unigram", "bpe"]
+SubwordKind = Literal["unigram", "bpe"]
+TokenizerKind = Literal[SubwordKind, "symbols"]
 PositionKind = Literal["sinusoidal", "learned"]
 NormOrder = Literal["pre", "post"]
 Activation = Literal["relu", "gelu"]
 TiedEmbeddings = Literal["all", "target", "none"]
 LengthPenalty = Literal["none", "mean", "gnmt"]
-Metric = Literal["bleu", "chrf", "loss"]
+Metric = Literal["bleu", "chrf", "loss", "exact", "ser"]
 Precision = Literal["auto", "float32", "bfloat16"]
 SearchPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 Droppable = Literal[
@@ -87,18 +88,30 @@ class CorpusConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenizerConfig:
-    """How text becomes subword pieces."""
+    """How text becomes tokens."""
 
     kind: TokenizerKind = "unigram"
-    """Segmentation model: unigram language model or byte-pair encoding."""
+    """Subwords by a unigram language model or byte-pair encoding, or space-separated symbols."""
     vocab_size: int | None = None
-    """Pieces of each tokenizer; without it the size follows from the number of pairs."""
+    """Most pieces of each tokenizer; without it by the number of pairs, or 32,000 for symbols."""
+    min_count: int = 1
+    """Of symbols: one that comes fewer times in training is unknown to the model."""
     joint: bool = True
     """One tokenizer for both languages, or one for each."""
 
     def __post_init__(self) -> None:
         size = self.vocab_size
         _require(size is None or size >= 1, f"tokenizer.vocab_size must be at least 1: {size}")
+        _require(self.min_count >= 1, f"tokenizer.min_count must be at least 1: {self.min_count}")
+        _require(
+            self.min_count == 1 or self.takes_symbols,
+            f'tokenizer.min_count = {self.min_count} needs tokenizer.kind = "symbols"',
+        )
+
+    @property
+    def takes_symbols(self) -> bool:
+        """Whether tokens are symbols that stand between spaces, and not parts of text."""
+        return self.kind == "symbols"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,6 +332,11 @@ class Config:
             self.tokenizer.joint or self.model.tied != "all",
             'model.tied = "all" needs one joint tokenizer: set tokenizer.joint = true or '
             'model.tied = "target"',
+        )
+        metric = self.training.metric
+        _require(
+            self.tokenizer.takes_symbols or metric not in ("exact", "ser"),
+            f'training.metric = "{metric}" needs tokenizer.kind = "symbols"',
         )
 
     def with_values(self, values: dict[str, dict[str, object]]) -> Config:

@@ -37,6 +37,15 @@ class LineSplit(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnknownSymbols(Event):
+    """A line has symbols that the model does not know."""
+
+    line: int
+    symbols: tuple[str, ...]
+    """In order, each as often as it stands there."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class WholeVocabulary(Event):
     """Sentences were searched over the whole vocabulary, though shortlists were asked for."""
 

@@ -116,7 +116,19 @@ def readme_commands() -> list[str]:
 
 def test_the_readme_shows_every_command() -> None:
     shown = {shlex.split(command)[1] for command in readme_commands()}
-    assert shown == {"train", "translate", "eval", "average", "check", "export", "score", "compare"}
+    assert shown == {
+        *(
+            "train",
+            "translate",
+            "eval",
+            "average",
+            "check",
+            "export",
+            "score",
+            "inspect",
+            "compare",
+        ),
+    }
 
 
 def test_the_commands_of_the_readme_run(

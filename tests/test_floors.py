@@ -18,12 +18,16 @@ FLOORS: dict[str, set[str]] = {
     "translate": {"text", "model", "search"},
     "evaluate": {"text"},
     "convert": {"text", "model", "translate"},
-    "cli": {"corpus", "text", "model", "search", "train", "translate", "evaluate", "convert"},
+    "report": {"text", "model", "search", "translate", "evaluate"},
+    "cli": {
+        *("corpus", "text", "model", "search", "train", "translate", "evaluate", "convert"),
+        "report",
+    },
 }
 """For each room, the rooms it may import; every room may import floor 0."""
 
 ONE_ROOM = {
-    "sentencepiece": ["mt/text/tokenizer.py"],
+    "sentencepiece": ["mt/text/subwords.py"],
     "sentencex": ["mt/text/segments.py"],
     "regex": ["mt/text/segments.py"],
     "sacrebleu": ["mt/evaluate/metrics.py", "mt/evaluate/scores.py"],
@@ -32,6 +36,7 @@ ONE_ROOM = {
     "lxml": ["mt/corpus/formats/xml.py"],
     "polib": ["mt/corpus/formats/po.py"],
     "ctranslate2": ["mt/convert/ctranslate2.py"],
+    "matplotlib": ["mt/report/attention_image.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""

@@ -22,9 +22,11 @@ from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, DataError
 from mt.events import CorpusRead, Listener, Notice, to_all
 from mt.presets import preset, preset_for, vocab_size_for
+from mt.text.symbols import MOST_SYMBOLS
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
 from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
+from mt.train.validation import METRIC_NAMES
 from mt.translate import model_folder
 
 
@@ -49,8 +51,15 @@ class CorpusArguments:
     def draft(self, values: Values) -> Config:
         """The settings so far: `values` over those of the start, or of the preset."""
         if self.start is not None:
-            return self.start.draft.with_values(values)
-        return preset(self.preset_name or "tiny").with_values(values)
+            return _fit_symbols(self.start.draft.with_values(values), values)
+        return _fit_symbols(preset(self.preset_name or "tiny").with_values(values), values)
+
+
+def _fit_symbols(config: Config, given: Values) -> Config:
+    """Of symbols, with a metric that suits them unless one is `given`: BLEU needs four in a row."""
+    if config.tokenizer.takes_symbols and "metric" not in given.get("training", {}):
+        return config.with_values({"training": {"metric": "ser"}})
+    return config
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +117,10 @@ def fill_folder(
     training = folder / model_folder.TRAINING
     draft = arguments.draft(values)
     given = None if arguments.start is None else arguments.start.tokenizers
-    dev = preparation.read_dev(inputs.dev, listener=listener) if inputs.dev else None
+    dev = None
+    if inputs.dev:
+        rules = preparation.rules_of(draft)
+        dev = preparation.read_dev(inputs.dev, rules=rules, listener=listener)
     digests, *others = (
         [digest_of(reader) for reader in readers]
         for readers in (inputs.train, inputs.dev, inputs.against)
@@ -147,7 +159,7 @@ def fill_folder(
                 num_processes=num_processes,
                 listener=listeners,
             )
-        preparation.store_dev_tokens(training, tokenizers, dev)
+        preparation.store_dev_tokens(training, tokenizers, dev, listener=listener)
         preparation.store_keys(training / SEEN, cleaner)
         (training / preparation.PAIRS).unlink()
         for name, lines in zip(_DEV_FILES, (dev.sources, dev.targets), strict=True):
@@ -216,9 +228,15 @@ def settle_sizes(
     preset_name = arguments.preset_name
     num_pairs = corpus.num_used + corpus.dropped.get(TOO_LONG, 0)
     name = preset_name or preset_for(num_pairs)
-    config = preset(name).with_values(overrides)
+    config = _fit_symbols(preset(name).with_values(overrides), overrides)
     chosen = [] if preset_name else [f"preset {name}"]
-    if config.tokenizer.vocab_size is None:
+    if config.tokenizer.takes_symbols:
+        size = config.tokenizer.vocab_size or MOST_SYMBOLS
+        config = config.with_values({"tokenizer": {"vocab_size": size}})
+        metric = METRIC_NAMES[config.training.metric]
+        text = f"symbols as they are, at most {size}; the best weights are those of the best dev "
+        listener(Notice(text=text + metric))
+    elif config.tokenizer.vocab_size is None:
         size = vocab_size_for(num_pairs)
         config = config.with_values({"tokenizer": {"vocab_size": size}})
         chosen.append(f"a vocabulary of {size} pieces")

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from mt.config import Config
 from mt.corpus.formats.text import read_text_lines
 from mt.errors import ModelFolderError
-from mt.evaluate.scores import corpus_scores, tokenizer_for
+from mt.evaluate.scores import Score, corpus_scores, tokenizer_for
+from mt.evaluate.sequences import BLEU_TOKENIZER, sequence_scores
 from mt.events import Listener, Notice
 from mt.train.distributed import Ranks
 from mt.train.validation import TranslationScores, Validator
 from mt.translate.translator import Translator
+
+_Scoring = Callable[[list[str], list[str]], list[Score]]
+"""Scores of texts against references."""
 
 _NUM_SAMPLES = 2  # translations shown at each validation
 
@@ -22,7 +27,7 @@ def make_validator(
     origins: Sequence[tuple[str, int]],
     ranks: Ranks,
     *,
-    target_language: str,
+    config: Config,
     listener: Listener,
 ) -> Validator:
     """Translate the validation set as `mt translate` does and score it as `mt eval` does.
@@ -38,14 +43,12 @@ def make_validator(
             f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
             f"{len(references)}"
         )
-    tokenize = tokenizer_for(target_language)
-    if tokenize.warning:
-        listener(Notice(text=tokenize.warning, is_warning=True))
+    scores_of = _scoring(config, listener)
 
     def validate() -> TranslationScores:
         mine = [each.text for each in translator().translate(ranks.share(sources))]
         texts = ranks.joined(mine)
-        scores = corpus_scores(texts, [references], tokenize=tokenize.name)
+        scores = scores_of(texts, references)
         step = max(len(sources) // _NUM_SAMPLES, 1)
         return TranslationScores(
             scores={score.name: score.score for score in scores},
@@ -54,14 +57,30 @@ def make_validator(
                 (sources[i], texts[i], references[i])
                 for i in range(0, len(sources), step)[:_NUM_SAMPLES]
             ),
-            by_origin=_scores_by_origin(texts, references, origins, tokenize.name),
+            by_origin=_scores_by_origin(texts, references, origins, scores_of),
         )
 
     return validate
 
 
+def _scoring(config: Config, listener: Listener) -> _Scoring:
+    """The scores that suit what a model with these settings writes."""
+    if config.tokenizer.takes_symbols:
+        return lambda texts, references: [
+            *corpus_scores(texts, [references], tokenize=BLEU_TOKENIZER),
+            *sequence_scores(texts, [references]),
+        ]
+    tokenize = tokenizer_for(config.target_language)
+    if tokenize.warning:
+        listener(Notice(text=tokenize.warning, is_warning=True))
+    return lambda texts, references: corpus_scores(texts, [references], tokenize=tokenize.name)
+
+
 def _scores_by_origin(
-    texts: list[str], references: list[str], origins: Sequence[tuple[str, int]], tokenize: str
+    texts: list[str],
+    references: list[str],
+    origins: Sequence[tuple[str, int]],
+    scores_of: _Scoring,
 ) -> dict[str, dict[str, float]]:
     """The scores of each corpus of a validation set, where it has several."""
     filled = [(name, count) for name, count in origins if count]
@@ -71,6 +90,6 @@ def _scores_by_origin(
     end = 0
     for name, count in filled:
         start, end = end, end + count
-        scores = corpus_scores(texts[start:end], [references[start:end]], tokenize=tokenize)
+        scores = scores_of(texts[start:end], references[start:end])
         by_origin[name] = {score.name: score.score for score in scores}
     return by_origin

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from mt.cli.scored_text import System
 
 _TOKENIZERS = ["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200"]
-_METRICS = ("bleu", "chrf", "chrf++", "ter", "exact")
+_METRICS = ("bleu", "chrf", "chrf++", "ter", "exact", "ser")
 
 
-def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str, ...]:
+def _metric_names(
+    _: click.Context, __: click.Parameter, text: str | None
+) -> tuple[str, ...] | None:
     """Read `--metrics`: names with commas between."""
+    if text is None:
+        return None
     names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
     for name in names:
         if name not in _METRICS:
@@ -42,9 +46,8 @@ def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str
 @click.option(
     "--metrics",
     callback=_metric_names,
-    default=",".join(_METRICS),
-    show_default=True,
-    help="What is counted.",
+    help=f"What is counted, of {', '.join(_METRICS)}; else all but ser, and of symbols "
+    "bleu,chrf,exact,ser.",
 )
 @click.option(
     "--tokenize",
@@ -92,6 +95,9 @@ def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     help="Tell what copying the source and the nearest training pair score, and which test lines "
     "the model was trained on.",
 )
+@click.option(
+    "--symbols", is_flag=True, help="Score symbols, as a model of symbols does without being told."
+)
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
 @shortlist_option
 @term_options
@@ -99,6 +105,8 @@ def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str
 @search_options
 def command(**flags: Any) -> None:
     """Score translations: BLEU, chrF, chrF++, TER and exact match, with their signatures.
+
+    Of symbols BLEU, chrF, exact match and the symbol error rate.
 
     \b
     mt eval -m MODEL SOURCE REFERENCE...          translate SOURCE and score it
@@ -129,14 +137,17 @@ def command(**flags: Any) -> None:
     references = read_references(
         files, [*([] if sources is None else [(str(source), len(sources))]), *lengths]
     )
-    language = flags["target_language"] or ""
-    if model is not None and not language:
-        language = read_config(model).target_language
+    language, of_symbols = flags["target_language"] or "", flags["symbols"]
+    if model is not None:
+        config = read_config(model)
+        language = language or config.target_language
+        of_symbols = of_symbols or config.tokenizer.takes_symbols
     recipe = choose_recipe(
         files,
         language=language,
         tokenize=flags["tokenize"],
         is_tokenised=is_tokenised,
+        of_symbols=of_symbols,
         metrics=flags["metrics"],
         lowercase=flags["lowercase"],
         say=say,
@@ -145,10 +156,15 @@ def command(**flags: Any) -> None:
     warn_of_references(references, files, recipe, say=say)
     if model is not None:
         assert sources is not None
-        systems.insert(0, _translate(model, sources, flags, say=say))
+        system, num_unknown = _translate(model, sources, flags, say=say)
+        systems.insert(0, system)
     for system in systems:
-        is_alone = len(systems) == 1
-        warn_of_hypotheses(system, is_tokenised=is_tokenised, is_alone=is_alone, say=say)
+        warn_of_hypotheses(
+            system,
+            is_tokenised=is_tokenised or of_symbols,
+            is_alone=len(systems) == 1,
+            say=say,
+        )
     measured = [(system.name, measure(system.hypotheses, metrics)) for system in systems]
     sampling = Sampling(
         confidence=flags["confidence"],
@@ -158,6 +174,8 @@ def command(**flags: Any) -> None:
     )
     results = results_of(measured, sampling)
     record = _record(results, num_lines=len(references[0]), num_systems=len(systems))
+    if model is not None and config.tokenizer.takes_symbols:
+        record["unknown_symbols"] = num_unknown
     if flags["trivial"] and sources is not None:
         folders = [] if model is None else [model, *flags["others"]]
         first = results[: len(metrics)]
@@ -217,8 +235,8 @@ def _tell_test(sampling: Sampling, name: str, *, say: Callable[[str], None]) -> 
 
 def _translate(
     model: Path, sources: list[str], flags: dict[str, Any], *, say: Callable[[str], None]
-) -> System:
-    """The model, or the ensemble of models, as a system."""
+) -> tuple[System, int]:
+    """The model, or the ensemble of models, as a system; and how many symbols it did not know."""
     from mt.cli.scored_text import System
     from mt.cli.search_flags import search_config
     from mt.cli.translation_console import TranslationConsole
@@ -245,10 +263,12 @@ def _translate(
     )
     translations = list(translator.translate(sources))
     listener.tell_splits()
+    listener.tell_unknown()
     listener.tell_shortlist()
     if glossary is not None:
         terms = TermCounts()
         terms.add(translations)
         say(str(terms))
     name = " + ".join(map(str, [model, *flags["others"]]))
-    return System(name=name, hypotheses=[each.text for each in translations])
+    system = System(name=name, hypotheses=[each.text for each in translations])
+    return system, listener.num_unknown

@@ -103,7 +103,7 @@ def _refuse_contradictions(
         for key, value in overrides.get(section, {}).items():
             own = getattr(getattr(config, section), key)
             if value != own and key not in MAY_DIFFER:
-                flag = " (--vocab-size)" if key == "vocab_size" else ""
+                flag = {"vocab_size": " (--vocab-size)", "kind": " (--tokenizer)"}.get(key, "")
                 contradictions.append((f"{section}.{key}{flag} = {value}", own))
     for given, own in contradictions:
         raise ConfigError(

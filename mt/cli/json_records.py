@@ -42,8 +42,15 @@ def alignment_record(scored: ScoredTokens | None) -> list[list[int]]:
     return [] if scored is None else [list(link) for link in scored.alignment or ()]
 
 
-def flags_record(source: str, text: str, *, hit_limit: bool = False, usual: float) -> list[str]:
-    """What is conspicuous about a translation, as in `mt.translate.flags`."""
+def flags_record(
+    source: str, text: str, *, hit_limit: bool = False, usual: float | None
+) -> list[str]:
+    """What is conspicuous about a translation, as in `mt.translate.flags`.
+
+    Of symbols (`usual` is None) only whether it was ended: the other signs are those of text.
+    """
+    if usual is None:
+        return ["truncated"] if hit_limit else []
     from mt.translate.flags import flags_of
 
     return list(flags_of(source, text, hit_limit=hit_limit, usual=usual))
@@ -53,7 +60,7 @@ def translation_records(
     translations: Sequence[Translation],
     tokenizers: TokenizerPair,
     *,
-    usual: float,
+    usual: float | None,
     scorer: Scorer | None = None,
 ) -> list[dict[str, Any]]:
     """One object a line: `source` and `hypotheses`, each with `text`, `score` and more.
@@ -63,9 +70,13 @@ def translation_records(
     translator with a glossary the line has its `terms`, and a hypothesis `terms_honoured` and
     `terms_missed`. With a `scorer`, which is to hold the translator's own model, tokens are decoded
     once more by force: then the line has `source_tokens`, and a hypothesis `tokens` and
-    `alignment`. Those of a blank line are empty.
+    `alignment`. Those of a blank line are empty. Of symbols, where `usual` is None, the line has
+    its `unknown_symbols`.
     """
     records = [_translation_record(each, tokenizers.target, usual) for each in translations]
+    if usual is None:
+        for record, each in zip(records, translations, strict=True):
+            record["unknown_symbols"] = tokenizers.source.unknown(each.source)
     if scorer is None:
         return records
     sources = scorer.encode_sources([each.source for each in translations])
@@ -86,7 +97,7 @@ def translation_records(
 
 
 def _translation_record(
-    translation: Translation, tokenizer: Tokenizer, usual: float
+    translation: Translation, tokenizer: Tokenizer, usual: float | None
 ) -> dict[str, Any]:
     """What is known of a line without its tokens."""
     hypotheses = []

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mt.cli.options import device_options, model_option
+from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
 if TYPE_CHECKING:
-    from mt.events import Event
     from mt.translate.scorer import ScoredPair, Scorer
 
 _BLOCK = 1 << 16  # bytes
@@ -62,11 +62,7 @@ def command(**flags: Any) -> None:
     from mt.translate.scorer import Scorer
 
     console = stderr_console()
-
-    def listener(event: Event) -> None:
-        if isinstance(event, Notice):
-            console.print(f"mt: warning: {event.text}" if event.is_warning else event.text)
-
+    listener = TranslationConsole(console.print)
     if flags["alignment"] and flags["as_json"]:
         raise click.UsageError("--alignment prints no JSON; --json holds the alignments too")
     search = search_config({"beam": None, **flags})
@@ -90,6 +86,7 @@ def command(**flags: Any) -> None:
             num_impossible += scored.scored.score == -math.inf
             sys.stdout.write(as_line(scored) + "\n")
             count(1)
+    listener.tell_unknown()
     if num_impossible:
         text = f"{num_impossible} blank lines have a target with text: their score is -inf"
         listener(Notice(text=text, is_warning=True))
@@ -156,12 +153,13 @@ def _line_writer(scorer: Scorer, flags: dict[str, Any]) -> Callable[[ScoredPair]
         return lambda pair: pharaoh(pair.scored.alignment or ())
     if not flags["as_json"]:
         return lambda pair: f"{pair.scored.score:.6f}"
-    usual = usual_proportion(scorer.examples)
+    of_symbols = scorer.config.tokenizer.takes_symbols
+    usual = None if of_symbols else usual_proportion(scorer.examples)
     tokenizers = scorer.tokenizers
 
     def as_json(pair: ScoredPair) -> str:
         score = pair.scored.score
-        record = {
+        record: dict[str, Any] = {
             "source": pair.source,
             "target": pair.target,
             # JSON has no infinity.
@@ -171,6 +169,11 @@ def _line_writer(scorer: Scorer, flags: dict[str, Any]) -> Callable[[ScoredPair]
             "alignment": alignment_record(pair.scored),
             "flags": flags_record(pair.source, pair.target, usual=usual),
         }
+        if of_symbols:
+            record["unknown_symbols"] = {
+                "source": tokenizers.source.unknown(pair.source),
+                "target": tokenizers.target.unknown(pair.target),
+            }
         return json.dumps(record, ensure_ascii=False)
 
     return as_json

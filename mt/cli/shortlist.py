@@ -64,6 +64,7 @@ def command(**flags: Any) -> None:
     """
     import numpy as np
 
+    from mt.text.tokenizer import UNKNOWN
     from mt.text.tokenizer_pair import TokenizerPair
     from mt.train.lexicon import learn_lexicon
     from mt.translate.model_folder import read_config
@@ -81,6 +82,8 @@ def command(**flags: Any) -> None:
         if flags["langs"] or flags["columns"]:
             raise click.UsageError("--langs and --columns have an effect with CORPUS alone")
         sources, targets = _of_training(folder, most=flags["pairs"], say=say)
+    # No translation holds the unknown symbol, though a rare one may stand for it in training.
+    targets = [ids[ids != UNKNOWN] for ids in targets]
     lexicon = learn_lexicon(
         sources,
         targets,
@@ -133,7 +136,6 @@ def _of_corpus(
 
     from mt.corpus.formats import open_corpora
     from mt.corpus.formats.options import ReadingOptions
-    from mt.text.normalise import is_blank
 
     known = config.source_language, config.target_language
     languages = parse_languages(flags["langs"]) or (known if all(known) else None)
@@ -143,7 +145,11 @@ def _of_corpus(
     num_usable = num_faulty = 0
     for reader in open_corpora(flags["corpus"], options).readers:
         for pair in reader:
-            if pair.fault or is_blank(pair.source) or is_blank(pair.target):
+            if (
+                pair.fault
+                or tokenizers.source.is_blank(pair.source)
+                or tokenizers.target.is_blank(pair.target)
+            ):
                 num_faulty += 1
                 continue
             num_usable += 1
@@ -176,10 +182,14 @@ def _tell_coverage(
     folder: Path, shortlist: Shortlist, tokenizers: TokenizerPair, *, say: Callable[[str], None]
 ) -> None:
     """Say how the shortlist does on the validation set, if there is one."""
-    from mt.text.normalise import is_blank
     from mt.translate.model_folder import read_dev_pairs
 
-    pairs = [pair for pair in read_dev_pairs(folder) if not any(map(is_blank, pair))]
+    source_blank, target_blank = tokenizers.source.is_blank, tokenizers.target.is_blank
+    pairs = [
+        (source, target)
+        for source, target in read_dev_pairs(folder)
+        if not source_blank(source) and not target_blank(target)
+    ]
     if not pairs:
         return
     sources = tokenizers.source.encode_batch([source for source, _ in pairs])

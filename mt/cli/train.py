@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -16,7 +16,7 @@ from mt.cli.options import (
     parse_languages,
     parse_weight,
 )
-from mt.config import DROPPABLE, CorpusConfig
+from mt.config import DROPPABLE, CorpusConfig, TokenizerKind
 from mt.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ if TYPE_CHECKING:
 @click.option("--langs", metavar="S-T", help="Languages, for example de-en; else by suffixes.")
 @click.option("--columns", metavar="S,T", help="Columns or keys of the sides: names or numbers.")
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Model size; else by the corpus.")
+@click.option(
+    "--tokenizer",
+    type=click.Choice(get_args(TokenizerKind)),
+    help="Subwords by a unigram model (the default) or byte pairs, or space-separated symbols.",
+)
 @click.option("--vocab-size", type=click.IntRange(min=1), help="Pieces; else by the corpus.")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time budget.")
 @click.option("--epochs", type=click.FloatRange(min=0, min_open=True), help="Budget in epochs.")
@@ -127,7 +132,7 @@ def _refuse_changes(flags: dict[str, Any]) -> None:
     """Raise UsageError for a flag that a resumed run cannot take."""
     fixed = (
         *("corpus", "output", "dev", "against", "weights", "drop", "keep", "langs", "columns"),
-        *("preset", "vocab_size", "config_file", "settings", "rejected", "start"),
+        *("preset", "tokenizer", "vocab_size", "config_file", "settings", "rejected", "start"),
         *("batch_tokens", "seed"),
     )
     given = [name for name in fixed if flags[name]]
@@ -190,7 +195,7 @@ def _arguments(flags: dict[str, Any]) -> CorpusArguments:
     overrides = merge(
         {} if file is None else read_config_file(file),
         from_assignments(flags["settings"]),
-        from_flags("tokenizer", vocab_size=flags["vocab_size"]),
+        from_flags("tokenizer", kind=flags["tokenizer"], vocab_size=flags["vocab_size"]),
         _training_values(flags),
     )
     if flags["drop"] or flags["keep"]:

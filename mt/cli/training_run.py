@@ -212,7 +212,7 @@ def _make_trainer(
             translator,
             prepared.dev,
             ranks,
-            target_language=config.target_language,
+            config=config,
             listener=console,
         ),
         keep_best=keep_best,

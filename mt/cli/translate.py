@@ -115,6 +115,7 @@ def command(**flags: Any) -> None:
             out.flush()
             count(len(group))
     listener.tell_splits()
+    listener.tell_unknown()
     listener.tell_shortlist()
     if glossary is not None:
         console.print(str(terms))
@@ -162,7 +163,7 @@ def _json_lines(
     from mt.translate.scorer import Scorer
 
     pairs = read_dev_pairs(flags["model"])
-    usual = usual_proportion(pairs)
+    usual = None if translator.config.tokenizer.takes_symbols else usual_proportion(pairs)
     scorer = None
     if flags["alignment"]:
         scorer = Scorer(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mt.events import Event, LineSplit, WholeVocabulary
+    from mt.events import Event, LineSplit, UnknownSymbols, WholeVocabulary
 
 
 class TranslationConsole:
@@ -16,15 +16,22 @@ class TranslationConsole:
         self._say = say
         self._splits: list[LineSplit] = []
         self._whole: list[WholeVocabulary] = []
+        self._first_unknown: UnknownSymbols | None = None
+        self.num_unknown = 0
+        self._num_lines_unknown = 0
 
     def __call__(self, event: Event) -> None:
         """Listen."""
-        from mt.events import LineSplit, Notice, WholeVocabulary
+        from mt.events import LineSplit, Notice, UnknownSymbols, WholeVocabulary
 
         if isinstance(event, LineSplit):
             self._splits.append(event)
         elif isinstance(event, WholeVocabulary):
             self._whole.append(event)
+        elif isinstance(event, UnknownSymbols):
+            self._first_unknown = self._first_unknown or event
+            self.num_unknown += len(event.symbols)
+            self._num_lines_unknown += 1
         elif isinstance(event, Notice):
             self._say(f"mt: warning: {event.text}" if event.is_warning else event.text)
 
@@ -39,6 +46,17 @@ class TranslationConsole:
             f"mt: warning: {lines} longer than the {first.max_tokens} tokens that the model is "
             f"good for, and translated in {num_parts} parts (the first: line {first.line})"
         )
+
+    def tell_unknown(self) -> None:
+        """Warn of symbols that the model does not know, if there were any."""
+        first = self._first_unknown
+        if first is not None:
+            symbols = "1 symbol is" if self.num_unknown == 1 else f"{self.num_unknown} symbols are"
+            lines = "1 line" if self._num_lines_unknown == 1 else f"{self._num_lines_unknown} lines"
+            self._say(
+                f"mt: warning: {symbols} unknown to the model, in {lines} "
+                f"(the first: {first.symbols[0]!r}, line {first.line})"
+            )
 
     def tell_shortlist(self) -> None:
         """Say how many sentences were searched over the whole vocabulary, if any was."""

@@ -9,6 +9,7 @@ Shapes: D model width, V vocabulary, P positions.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -93,7 +94,7 @@ def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     if left := weights.left():
         raise ModelFolderError(f"{name}: CTranslate2 has no place for the tensor {left[0]}")
     spec.config.layer_norm_epsilon = weights.epsilon
-    _set_vocabularies(spec, loaded.tokenizers)
+    _set_vocabularies(spec, loaded.tokenizers, name=name)
     return spec
 
 
@@ -110,12 +111,23 @@ def _refuse_unknown(config: ModelConfig, name: str) -> None:
             )
 
 
-def _set_vocabularies(spec: Any, tokenizers: TokenizerPair) -> None:
-    """Give the pieces in the order of their ids, and the symbols that are added or expected."""
+def _set_vocabularies(spec: Any, tokenizers: TokenizerPair, *, name: str) -> None:
+    """Give the pieces in the order of their ids, and the symbols that are added or expected.
+
+    Raises ModelFolderError where two are alike: CTranslate2 knows them by their names alone.
+    """
     source, target = (
         tokenizer.pieces(range(tokenizer.vocab_size))
         for tokenizer in (tokenizers.source, tokenizers.target)
     )
+    for pieces in (source, target):
+        twice = [piece for piece, count in Counter(pieces).items() if count > 1]
+        if twice:
+            raise ModelFolderError(
+                f"{name} has a symbol {twice[0]!r}, which is the name of a reserved one: it cannot "
+                "be exported to CTranslate2",
+                hint="Give the symbol another name, and train again",
+            )
     spec.register_source_vocabulary(source)
     spec.register_target_vocabulary(target)
     spec.config.bos_token, spec.config.eos_token = target[START], target[END]

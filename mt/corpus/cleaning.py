@@ -49,7 +49,7 @@ class Cleaner:
     def __init__(self, config: CorpusConfig, rules: TextRules, listener: Listener) -> None:
         self.keys = KeyTable()
         self._config = config
-        self._rules = rules
+        self.rules = rules
         self._listener = listener
         self._origins = array("H")
         self._reasons = array("B")
@@ -174,7 +174,7 @@ class Cleaner:
         drop = self._config.drop
         if pair.fault:
             return pair.fault
-        if self._rules.is_blank(pair.source) or self._rules.is_blank(pair.target):
+        if self.rules.is_blank(pair.source) or self.rules.is_blank(pair.target):
             return BLANK
         if "copy" in drop and pair.source.strip() == pair.target.strip():
             return reason_of("copy")
@@ -187,7 +187,7 @@ class Cleaner:
 
     def _note(self, pair: Pair, row: int) -> None:
         """Gather of the pair of a new row what is compared with other pairs."""
-        normalise, loose = self._rules.normalise, self._compares_loosely
+        normalise, loose = self.rules.normalise, self._compares_loosely
         self.keys.append(keys_of(pair.source, pair.target, normalise, loose=loose))
         self._reasons.append(_KEPT)
         if "ratio" in self._config.drop:

@@ -6,6 +6,8 @@ Shapes: B batch, T query positions, S key positions, D model width, H heads, E =
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -13,9 +15,17 @@ from torch.nn import functional
 
 from mt.model.dropout import Dropout
 
+Recorder = Callable[[Tensor], None]
+"""Is given the weights (B, H, T, S) of a pass, after the softmax and before dropout."""
+
 
 def scaled_dot_product(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: Dropout | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    dropout: Dropout | None = None,
+    recorder: Recorder | None = None,
 ) -> Tensor:
     """softmax(Q K^T / sqrt(E) + bias) V, written out: the oracle, and the fast path on CPUs.
 
@@ -26,7 +36,10 @@ def scaled_dot_product(
     broadcasting, and holds 0 where attention is allowed and -inf where it is not. Each query
     must be allowed one key at least.
     """
-    weights = attention_weights(query, key, bias).to(value.dtype)
+    weights = attention_weights(query, key, bias)
+    if recorder is not None:
+        recorder(weights)
+    weights = weights.to(value.dtype)
     if dropout is not None:
         weights = dropout(weights)
     return torch.matmul(weights, value)
@@ -75,6 +88,7 @@ def attend(
     dropout: Dropout,
     *,
     is_causal: bool = False,
+    recorder: Recorder | None = None,
 ) -> Tensor:
     """`scaled_dot_product` by the kernel that is fastest on the device of `query`.
 
@@ -82,17 +96,21 @@ def attend(
 
     On CPUs the two products and the softmax are in float32 whatever the projections are in: the
     products are small, and bfloat16 costs them more in conversions than it saves (docs/log.md).
+    Fused kernels never hold the weights: with a `recorder` it is the formula written out that
+    computes.
     """
     if is_causal and bias is not None:
         raise ValueError("causal attention takes no further bias")
-    if query.device.type != "cpu":
+    if query.device.type != "cpu" and recorder is None:
         return fused_scaled_dot_product(query, key, value, bias, dropout, is_causal=is_causal)
     if is_causal:
         bias = causal_bias(query.size(2), device=query.device)
     if query.dtype != torch.bfloat16:
-        return scaled_dot_product(query, key, value, bias, dropout)
-    with torch.autocast("cpu", enabled=False):
-        heads = scaled_dot_product(query.float(), key.float(), value.float(), bias, dropout)
+        return scaled_dot_product(query, key, value, bias, dropout, recorder)
+    with torch.autocast(query.device.type, enabled=False):
+        heads = scaled_dot_product(
+            query.float(), key.float(), value.float(), bias, dropout, recorder
+        )
     return heads.to(value.dtype)
 
 
@@ -102,6 +120,9 @@ class MultiHeadAttention(nn.Module):
     `key_value` is one product for keys and values: in cross-attention it is computed once for a
     source, in self-attention once for a position.
     """
+
+    recorder: Recorder | None = None
+    """Is given the weights of each pass; set by `recorded_weights` alone."""
 
     def __init__(self, d_model: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -136,7 +157,9 @@ class MultiHeadAttention(nn.Module):
         is_causal: bool = False,
     ) -> Tensor:
         """Attend with projected queries (B, H, T, E) and give (B, T, D)."""
-        heads = attend(query, key, value, bias, self.dropout, is_causal=is_causal)
+        heads = attend(
+            query, key, value, bias, self.dropout, is_causal=is_causal, recorder=self.recorder
+        )
         # (B, H, T, E) -> (B, T, H * E)
         out: Tensor = self.output(heads.transpose(1, 2).flatten(2))
         return out
@@ -157,3 +180,36 @@ class MultiHeadAttention(nn.Module):
         wide = torch.promote_types(query.dtype, torch.float32)
         with torch.autocast(query.device.type, enabled=False):
             return attention_weights(query.to(wide), key.to(wide), bias).mean(dim=1)
+
+
+@contextmanager
+def recorded_weights(model: nn.Module) -> Iterator[dict[str, Tensor]]:
+    """Within it, each attention layer of `model` leaves the weights that it attends by.
+
+    Gives a dictionary that fills with weights (B, H, T, S), after the softmax and before dropout,
+    under the names that the layers have in `model` (`decoder.0.cross_attention`); of several passes
+    of a layer, the latest. No other model is touched. Raises ValueError where the weights of
+    `model` are recorded already.
+    """
+    layers = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, MultiHeadAttention)
+    }
+    if any(layer.recorder is not None for layer in layers.values()):
+        raise ValueError("the attention of this model is being recorded already")
+    found: dict[str, Tensor] = {}
+
+    def recorder_of(name: str) -> Recorder:
+        def record(weights: Tensor) -> None:
+            found[name] = weights.detach()
+
+        return record
+
+    try:
+        for name, layer in layers.items():
+            layer.recorder = recorder_of(name)
+        yield found
+    finally:
+        for layer in layers.values():
+            layer.recorder = None

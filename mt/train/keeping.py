@@ -20,6 +20,7 @@ from torch import nn
 from mt.atomic import replaced_file
 from mt.config import Metric
 from mt.errors import ModelFolderError
+from mt.train.validation import SMALLER_IS_BETTER
 
 _KEY = "validated"  # one key of metadata only: several are written in a random order
 
@@ -39,7 +40,7 @@ class KeptWeights:
         """Smaller for better scores, infinite for NaN; of equal scores the earlier is better."""
         if math.isnan(self.score):
             return math.inf, self.update
-        return (self.score if self.metric == "loss" else -self.score), self.update
+        return (self.score if self.metric in SMALLER_IS_BETTER else -self.score), self.update
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,11 @@ from mt.corpus.seen_lines import SeenLines
 from mt.corpus.store import TokenBlock, read_pairs, write_pairs, write_tokens
 from mt.errors import DataError
 from mt.events import CorpusRead, Listener, Notice, StageStarted
+from mt.text import symbols
 from mt.text.normalise import is_blank, normalise
-from mt.text.tokenizer import train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.symbols import learn_symbols
+from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.tokenising import encoded_blocks
 
@@ -32,7 +35,13 @@ _TOKENIZER_PAIRS = 200_000  # more do not change the pieces, but would not fit i
 _MOST_BEYOND = 100  # so many pairs of a length teach it, however large the corpus is
 
 PAIRS, TOKENS, DEV_TOKENS = "pairs.arrow", "tokens.arrow", "dev-tokens.arrow"
-RULES = TextRules(normalise=normalise, is_blank=is_blank)
+_SUBWORDS = TextRules(normalise=normalise, is_blank=is_blank)
+_SYMBOLS = TextRules(normalise=symbols.with_single_spaces, is_blank=symbols.has_no_symbol)
+
+
+def rules_of(config: Config) -> TextRules:
+    """When texts are the same or blank to a model with these settings."""
+    return _SYMBOLS if config.tokenizer.takes_symbols else _SUBWORDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +59,7 @@ def store_texts(
 ) -> Cleaner:
     """Read a corpus into `folder`; gives what is known of its rows."""
     listener(StageStarted(name="reading the corpus"))
-    cleaner = Cleaner(config.corpus, RULES, listener)
+    cleaner = Cleaner(config.corpus, rules_of(config), listener)
     write_pairs(folder / PAIRS, cleaner.pairs(readers))
     return cleaner
 
@@ -65,10 +74,10 @@ def clean(
     unwanted = KeyTable()
     for reader in against:
         for pair in reader:
-            _add_keys(unwanted, pair.source, pair.target)
+            _add_keys(unwanted, pair.source, pair.target, cleaner.rules)
     if dev is not None:
         for source, target in zip(dev.sources, dev.targets, strict=True):
-            _add_keys(unwanted, source, target)
+            _add_keys(unwanted, source, target, cleaner.rules)
     cleaner.drop_likenesses(unwanted)
     if dev is None:
         cleaner.hold_out(num_held_out)
@@ -97,8 +106,10 @@ def train_tokenizers(
     if size is None:
         raise ValueError("the vocabulary size must be settled before")
     listener(StageStarted(name="training the tokenizer"))
+    kind = config.tokenizer.kind
     num_pairs = int(rows.sum())
-    stride = -(-num_pairs // _TOKENIZER_PAIRS)
+    # Symbols are counted one by one, in little memory.
+    stride = 1 if kind == "symbols" else -(-num_pairs // _TOKENIZER_PAIRS)
     if stride > 1:
         text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
         listener(Notice(text=text))
@@ -109,16 +120,23 @@ def train_tokenizers(
             for side in sides:
                 yield pair.source if side == 0 else pair.target
 
-    kind = config.tokenizer.kind
-    if config.tokenizer.joint:
-        joint = train_tokenizer(texts(0, 1), kind=kind, vocab_size=size, listener=listener)
-        return TokenizerPair(source=joint, target=joint)
-    source, target = (
-        train_tokenizer(
-            texts(side), kind=kind, vocab_size=size, listener=listener, name=f"{name} tokenizer"
+    def learnt(name: str, *sides: int) -> Tokenizer:
+        if kind == "symbols":
+            return learn_symbols(
+                texts(*sides),
+                vocab_size=size,
+                min_count=config.tokenizer.min_count,
+                listener=listener,
+                name=name,
+            )
+        return train_subwords(
+            texts(*sides), kind=kind, vocab_size=size, listener=listener, name=name
         )
-        for side, name in enumerate(("source", "target"))
-    )
+
+    if config.tokenizer.joint:
+        joint = learnt("tokenizer", 0, 1)
+        return TokenizerPair(source=joint, target=joint)
+    source, target = learnt("source tokenizer", 0), learnt("target tokenizer", 1)
     return TokenizerPair(source=source, target=target)
 
 
@@ -137,8 +155,10 @@ def store_tokens(
     """
     kept = cleaner.for_training
     dropped = ~cleaner.kept
+    num_unknown = num_tokens = 0
 
     def blocks() -> Iterator[TokenBlock]:
+        nonlocal num_unknown, num_tokens
         rows = iter(np.flatnonzero(kept))
         for pairs, source, target in encoded_blocks(
             _kept_blocks(folder, cleaner, kept, dropped), tokenizers, num_processes=num_processes
@@ -149,9 +169,12 @@ def store_tokens(
                 fits = np.maximum(source.lengths, target.lengths) <= max_length
             for place in np.flatnonzero(~fits).tolist():
                 cleaner.drop_long(pairs[place], int(block_rows[place]))
+            source, target = source.only(fits), target.only(fits)
+            num_tokens += len(source.ids) + len(target.ids)
+            num_unknown += int((source.ids == UNKNOWN).sum() + (target.ids == UNKNOWN).sum())
             yield TokenBlock(
-                source=source.only(fits),
-                target=target.only(fits),
+                source=source,
+                target=target,
                 origins=cleaner.origins[block_rows[fits]],
             )
 
@@ -159,6 +182,13 @@ def store_tokens(
     size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
     if not write_tokens(folder / TOKENS, blocks(), vocab_size=size):
         _refuse_nothing(cleaner)
+    _tell_unknown("the training text", num_unknown, num_tokens, listener)
+
+
+def _tell_unknown(what: str, num_unknown: int, num_tokens: int, listener: Listener) -> None:
+    if num_unknown:
+        text = f"{num_unknown} of {num_tokens} symbols of {what} are unknown to the model"
+        listener(Notice(text=text, is_warning=True))
 
 
 def _kept_blocks(
@@ -181,17 +211,22 @@ def longest_usual(lengths: NDArray[np.int32]) -> int:
     return int(np.partition(lengths, place)[place])
 
 
-def store_dev_tokens(folder: Path, tokenizers: TokenizerPair, dev: DevSet) -> None:
+def store_dev_tokens(
+    folder: Path, tokenizers: TokenizerPair, dev: DevSet, *, listener: Listener
+) -> None:
     """Tokenise the validation pairs that have text on both sides, for the validation loss."""
     pairs = [
         (source, target)
         for source, target in zip(dev.sources, dev.targets, strict=True)
-        if not is_blank(source) and not is_blank(target)
+        if not tokenizers.source.is_blank(source) and not tokenizers.target.is_blank(target)
     ]
     left = tokenizers.source.encode_batch([source for source, _ in pairs])
     right = tokenizers.target.encode_batch([target for _, target in pairs])
     size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
     write_tokens(folder / DEV_TOKENS, [TokenBlock.of(left, right)], vocab_size=size)
+    num_unknown = sum(ids.count(UNKNOWN) for ids in (*left, *right))
+    num_tokens = sum(map(len, (*left, *right)))
+    _tell_unknown("the validation set", num_unknown, num_tokens, listener)
 
 
 def store_keys(path: Path, cleaner: Cleaner) -> None:
@@ -201,7 +236,7 @@ def store_keys(path: Path, cleaner: Cleaner) -> None:
     SeenLines.of(*keys).save(path)
 
 
-def read_dev(readers: Iterable[Reader], *, listener: Listener) -> DevSet:
+def read_dev(readers: Iterable[Reader], *, rules: TextRules, listener: Listener) -> DevSet:
     """Read a validation set whole; blank lines stay, so that its score is that of its files.
 
     Raises DataError when no pair has text on both sides.
@@ -219,7 +254,7 @@ def read_dev(readers: Iterable[Reader], *, listener: Listener) -> DevSet:
                 continue
             sources.append(pair.source)
             targets.append(pair.target)
-            if is_blank(pair.source) or is_blank(pair.target):
+            if rules.is_blank(pair.source) or rules.is_blank(pair.target):
                 num_blank += 1
         origins.append((reader.files[0], len(sources) - before))
     if num_blank == len(sources):
@@ -238,10 +273,10 @@ def _stored(folder: Path, rows: NDArray[np.bool_]) -> Iterator[Pair]:
         start += len(block)
 
 
-def _add_keys(table: KeyTable, source: str, target: str) -> None:
+def _add_keys(table: KeyTable, source: str, target: str, rules: TextRules) -> None:
     """Add a pair to a table of unwanted ones; a blank side is no overlap."""
-    keys = keys_of(source, target, normalise)
-    blank_source, blank_target = is_blank(source), is_blank(target)
+    keys = keys_of(source, target, rules.normalise)
+    blank_source, blank_target = rules.is_blank(source), rules.is_blank(target)
     table.append(
         keys._replace(
             source=0 if blank_source else keys.source, target=0 if blank_target else keys.target

@@ -25,7 +25,7 @@ from mt.config import Config
 from mt.corpus.pair import Reader
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
-from mt.text.tokenizer import recipe
+from mt.text.subwords import recipe
 from mt.text.tokenizer_pair import TokenizerPair
 
 _SUMMARY = "corpus.json"

@@ -18,8 +18,7 @@ from itertools import chain, islice
 from mt.corpus.pair import Pair
 from mt.corpus.store import Sequences
 from mt.errors import TrainingError
-from mt.text.tokenizer import Tokenizer
-from mt.text.tokenizer_pair import TokenizerPair
+from mt.text.tokenizer_pair import TokenizerPair, read_tokenizer
 
 EncodedBlock = tuple[list[Pair], Sequences, Sequences]
 """Pairs and the token ids of their sources and targets."""
@@ -101,7 +100,7 @@ def _encode(
 def _start_worker(models: list[bytes]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the first process's to answer
     global _tokenizers
-    loaded = [Tokenizer(model) for model in models]
+    loaded = [read_tokenizer(model) for model in models]
     _tokenizers = TokenizerPair(source=loaded[0], target=loaded[-1])
 
 

@@ -47,6 +47,7 @@ from mt.train.sharding import holding, sharded
 from mt.train.stream import BatchStream, TrainingData
 from mt.train.validation import (
     METRIC_NAMES,
+    SMALLER_IS_BETTER,
     BestTracker,
     Validator,
     score_weights,
@@ -113,7 +114,8 @@ class Trainer:
             optimizer=make_optimizer(trained, self.config),
             progress=self.progress,
             tracker=BestTracker(
-                smaller_is_better=self.config.metric == "loss", patience=self.config.patience
+                smaller_is_better=self.config.metric in SMALLER_IS_BETTER,
+                patience=self.config.patience,
             ),
             generators=() if workers is None else workers.generators,
         )

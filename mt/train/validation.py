@@ -20,8 +20,15 @@ from mt.train.batch import Batch, make_batch
 from mt.train.distributed import Ranks
 from mt.train.loss import projected_cross_entropy
 
-METRIC_NAMES: dict[Metric, str] = {"bleu": "BLEU", "chrf": "chrF2", "loss": "loss"}
+METRIC_NAMES: dict[Metric, str] = {
+    "bleu": "BLEU",
+    "chrf": "chrF2",
+    "loss": "loss",
+    "exact": "exact",
+    "ser": "SER",
+}
 """What the metrics of the settings are called among scores."""
+SMALLER_IS_BETTER: frozenset[Metric] = frozenset({"loss", "ser"})
 _PAIRS_PER_BATCH = 64
 _LEAST_INTERVAL, _MOST_INTERVAL = 1000, 5000  # updates between validations when not given
 

@@ -120,5 +120,6 @@ def _architecture(config: Config) -> str:
 
 
 def _tokenizer(config: Config) -> str:
-    kind = f"{config.tokenizer.vocab_size} {config.tokenizer.kind} pieces"
+    tokenizer = config.tokenizer
+    kind = f"{tokenizer.vocab_size} {tokenizer.kind}{'' if tokenizer.takes_symbols else ' pieces'}"
     return f"{kind}, {'joint' if config.tokenizer.joint else 'one for each language'}"

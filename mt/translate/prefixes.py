@@ -11,7 +11,6 @@ from itertools import islice
 
 from mt.errors import DataError
 from mt.search.sentence import NO_DEMANDS, Demands
-from mt.text.normalise import is_blank, normalise
 from mt.text.tokenizer import Tokenizer
 
 
@@ -71,13 +70,13 @@ def prefix_demands(
     """
     found: list[Demands] = []
     for number, (prefix, source) in enumerate(zip(prefixes, sources, strict=True), first_line):
-        if is_blank(prefix) or not source:
+        if tokenizer.is_blank(prefix) or not source:
             found.append(NO_DEMANDS)
-            if not is_blank(prefix):
+            if not tokenizer.is_blank(prefix):
                 warn(f"line {number} is blank, and its prefix has no effect")
             continue
         tokens = tuple(tokenizer.encode(prefix))
-        if tokenizer.decode(tokens) != normalise(prefix):
+        if tokenizer.decode(tokens) != tokenizer.normalise(prefix):
             raise DataError(
                 f"line {number}: the prefix {prefix!r} has characters that the tokenizer of this "
                 "model cannot spell"

@@ -12,12 +12,11 @@ import torch
 
 from mt.config import Config, Precision, SearchConfig
 from mt.errors import DataError
-from mt.events import Listener, Notice, ignore
+from mt.events import Listener, Notice, UnknownSymbols, ignore
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.penalty import length_penalty
-from mt.text.normalise import is_blank
+from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.text.words import word_of_each_token
 from mt.translate.alignment import AttentionView, Link, best_view, word_alignment
 from mt.translate.forced import TokenPair, force, force_together
 from mt.translate.members import Members, load_members
@@ -198,8 +197,14 @@ class Scorer:
         self, window: Sequence[TextPair], *, with_alignment: bool
     ) -> Iterator[ScoredPair]:
         encoded = self._encode(window)
-        for number, pair in enumerate(encoded, start=self._num_pairs + 1):
+        for number, (texts, pair) in enumerate(
+            zip(window, encoded, strict=True), start=self._num_pairs + 1
+        ):
             self._check_fit(pair, number)
+            if UNKNOWN in pair[0] or UNKNOWN in pair[1]:
+                sides = self.tokenizers.source, self.tokenizers.target
+                unknown = (*sides[0].unknown(texts[0]), *sides[1].unknown(texts[1]))
+                self._listener(UnknownSymbols(line=number, symbols=unknown))
         self._num_pairs += len(window)
         real = [i for i, (source_tokens, _) in enumerate(encoded) if source_tokens]
         scored = self.score_tokens([encoded[i] for i in real], with_alignment=with_alignment)
@@ -211,14 +216,13 @@ class Scorer:
                 target=target,
                 source_tokens=tuple(tokens[0]),
                 tokens=tuple(tokens[1]),
-                scored=found.get(i) or _of_blank_source(target, with_alignment=with_alignment),
+                scored=found.get(i) or self._of_blank_source(target, with_alignment=with_alignment),
             )
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:
         """Tokens of source lines; a blank line, invisible marks included, has none."""
-        return self.tokenizers.source.encode_batch(
-            ["" if is_blank(line) else line for line in lines]
-        )
+        tokenizer = self.tokenizers.source
+        return tokenizer.encode_batch(["" if tokenizer.is_blank(line) else line for line in lines])
 
     def _encode(self, pairs: Sequence[TextPair]) -> list[TokenPair]:
         sources = self.encode_sources([source for source, _ in pairs])
@@ -235,8 +239,8 @@ class Scorer:
         divisor = length_penalty(search.length_penalty, search.alpha, len(log_probabilities))
         alignment = None
         if links is not None:
-            source_words = word_of_each_token(self.tokenizers.source.spell(pair[0]))
-            target_words = word_of_each_token(self.tokenizers.target.spell(pair[1]))
+            source_words = self.tokenizers.source.word_of_each(pair[0])
+            target_words = self.tokenizers.target.word_of_each(pair[1])
             alignment = tuple(word_alignment(links, source_words, target_words))
         return ScoredTokens(
             score=sum(log_probabilities) / divisor,
@@ -258,11 +262,10 @@ class Scorer:
                 hint="Split the line into sentences",
             )
 
-
-def _of_blank_source(target: str, *, with_alignment: bool) -> ScoredTokens:
-    return ScoredTokens(
-        score=0.0 if is_blank(target) else -math.inf,
-        log_probabilities=(),
-        token_links=() if with_alignment else None,
-        alignment=() if with_alignment else None,
-    )
+    def _of_blank_source(self, target: str, *, with_alignment: bool) -> ScoredTokens:
+        return ScoredTokens(
+            score=0.0 if self.tokenizers.target.is_blank(target) else -math.inf,
+            log_probabilities=(),
+            token_links=() if with_alignment else None,
+            alignment=() if with_alignment else None,
+        )

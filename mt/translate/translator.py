@@ -10,13 +10,14 @@ from pathlib import Path
 import torch
 
 from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
-from mt.events import LineSplit, Listener, Notice, ignore
+from mt.errors import ConfigError
+from mt.events import LineSplit, Listener, Notice, UnknownSymbols, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.search.consensus import Utility
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
-from mt.text.normalise import is_blank
+from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.choice import Choice
 from mt.translate.forked import CAN_FORK
@@ -71,21 +72,27 @@ class Translator:
 
         The weights are arranged for search now: later changes of them are not seen. Without
         `workers` there are as many as torch has threads. They are threads, or with `forks`, on
-        Linux, processes, which are faster (`mt.translate.forked`). Without `split` long lines are
-        translated whole. With `sampling` translations are drawn from the model, by random numbers
-        of each line's own. With a `utility` the hypotheses of the beam, or the samples, are ordered
-        by minimum Bayes risk. With a `glossary` its terms and placeholders are brought into
-        translations, and those say which are missing. A `shortlist` bounds what is searched; scores
-        stay those of the model, unless without `exact_scores` one hypothesis alone is asked for:
-        then its score is relative to the shortlist, which takes less time.
+        Linux, processes, which are faster (`mt.translate.forked`). Without `split`, and of symbols,
+        long lines are translated whole. With `sampling` translations are drawn from the model, by
+        random numbers of each line's own. With a `utility` the hypotheses of the beam, or the
+        samples, are ordered by minimum Bayes risk. With a `glossary` its terms and placeholders are
+        brought into translations, and those say which are missing. A `shortlist` bounds what is
+        searched; scores stay those of the model, unless without `exact_scores` one hypothesis alone
+        is asked for: then its score is relative to the shortlist, which takes less time.
 
         Raises ValueError for a batch size below 1, for other tokenizers, and for samples with a
-        `glossary` or a `shortlist`, ConfigError for a precision that the device does not have.
+        `glossary` or a `shortlist`, ConfigError for a precision that the device does not have and
+        for a `glossary` where the model takes symbols.
         """
         if batch_size is not None and batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
         if sampling is not None and (glossary is not None or shortlist is not None):
             raise ValueError("samples are drawn without a glossary and without a shortlist")
+        of_symbols = config.tokenizer.takes_symbols
+        if of_symbols and glossary is not None:
+            raise ConfigError(
+                "a glossary and placeholders are for text, but this model takes symbols"
+            )
         self.config = config
         self.model = model
         self.tokenizers = tokenizers
@@ -101,7 +108,7 @@ class Translator:
         self.others = tuple(others)
         first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
         self._members = Members(first, others)
-        self._max_tokens = self._members.longest_good if split else None
+        self._max_tokens = self._members.longest_good if split and not of_symbols else None
         device = next(model.parameters()).device
         hypotheses = sampling.samples if sampling is not None else config.search.beam
         self._batch_size = batch_size or fast_batch_size(hypotheses, device)
@@ -223,6 +230,10 @@ class Translator:
         that the tokenizer cannot spell, ValueError unless there are as many prefixes as lines.
         """
         sources = self._encode(lines)
+        for number, (line, source) in enumerate(zip(lines, sources, strict=True), first_line):
+            if UNKNOWN in source:
+                unknown = tuple(self.tokenizers.source.unknown(line))
+                self._listener(UnknownSymbols(line=number, symbols=unknown))
         demands = [NO_DEMANDS] * len(lines)
         if prefixes is not None:
             demands = prefix_demands(
@@ -256,9 +267,8 @@ class Translator:
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids; a blank text, invisible marks included, has none and never meets the model."""
-        return self.tokenizers.source.encode_batch(
-            ["" if is_blank(text) else text for text in texts]
-        )
+        tokenizer = self.tokenizers.source
+        return tokenizer.encode_batch(["" if tokenizer.is_blank(text) else text for text in texts])
 
     def _parts(
         self,

@@ -12,7 +12,7 @@ import torch
 
 from mt.errors import ConfigError
 from mt.model import device
-from mt.text.tokenizer import Tokenizer, train_tokenizer
+from mt.text.subwords import SubwordTokenizer, train_subwords
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate import model_folder
 from mt.translate.scorer import Scorer
@@ -156,7 +156,7 @@ def test_folders_with_other_tokenizers_are_refused(model: Path, toy: Toy, tmp_pa
     """Which tokenizer differs, and in which folders, in one line."""
     loaded = model_folder.load_model(model)
     one = loaded.tokenizers.source
-    other = train_tokenizer(as_lines(toy.train.target.read_bytes()), kind="bpe", vocab_size=300)
+    other = train_subwords(as_lines(toy.train.target.read_bytes()), kind="bpe", vocab_size=300)
     for number, (pair, which) in enumerate(
         [
             (TokenizerPair(source=one, target=other), "target"),
@@ -179,7 +179,7 @@ def test_a_joint_tokenizer_is_as_good_as_the_same_on_both_sides(
 ) -> None:
     loaded = model_folder.load_model(model)
     one = loaded.tokenizers.source
-    pair = TokenizerPair(source=one, target=Tokenizer(one.model))
+    pair = TokenizerPair(source=one, target=SubwordTokenizer(one.model))
     write_stranger(tmp_path / "apart", loaded, pair)
     stdin = toy.test.source.read_bytes()
     run = run_here("translate", "-m", model, "-m", tmp_path / "apart", stdin=stdin).check()

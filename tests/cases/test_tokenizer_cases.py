@@ -14,16 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from mt.config import TokenizerKind
+from mt.config import SubwordKind
 from mt.errors import ConfigError
 from mt.events import Event, Notice
 from mt.text.normalise import normalise
-from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
 from tests.cases.model_files import pieces
 from tests.cases.runs import UNTRAINED, Run, run_here
 from tests.cases.toy import Toy, as_bytes, toy_pairs, toy_sources, write_bytes, write_files
 
-KINDS: tuple[TokenizerKind, ...] = ("unigram", "bpe")
+KINDS: tuple[SubwordKind, ...] = ("unigram", "bpe")
 _CORPORA = {
     "toy": toy_sources(20, seed="small"),
     "one letter": ["aaa"],
@@ -35,7 +36,7 @@ _CORPORA = {
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
     """A tokenizer of the toy language, which has seen nothing else."""
-    return train_tokenizer(toy_sources(500, seed="tokenizer"), kind="unigram", vocab_size=320)
+    return train_subwords(toy_sources(500, seed="tokenizer"), kind="unigram", vocab_size=320)
 
 
 def _train(toy: Toy, folder: Path, *options: str, num_pairs: int = 20) -> Run:
@@ -45,18 +46,18 @@ def _train(toy: Toy, folder: Path, *options: str, num_pairs: int = 20) -> Run:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_line_of_10000_bytes_is_not_skipped(kind: TokenizerKind) -> None:
+def test_line_of_10000_bytes_is_not_skipped(kind: SubwordKind) -> None:
     """D20 (google/sentencepiece#214, #463, #502, #517): its letter is in the vocabulary."""
     lines = toy_sources(100, seed="long lines") + ["Ω" * 5000] * 20
-    trained = train_tokenizer(lines, kind=kind, vocab_size=400)
+    trained = train_subwords(lines, kind=kind, vocab_size=400)
     assert not any(piece.startswith("<0x") for piece in trained.pieces(trained.encode("Ω")))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("line", ["qqq " * 2000, "q" * 20000, "語" * 5000])
-def test_corpus_of_long_lines_alone_trains(kind: TokenizerKind, line: str) -> None:
+def test_corpus_of_long_lines_alone_trains(kind: SubwordKind, line: str) -> None:
     """D20: no `[!sentences_.empty()]`, and the letters are there."""
-    trained = train_tokenizer([line] * 50, kind=kind, vocab_size=270)
+    trained = train_subwords([line] * 50, kind=kind, vocab_size=270)
     assert trained.decode(trained.encode(line)) == normalise(line)
     assert not any(piece.startswith("<0x") for piece in trained.pieces(trained.encode(line)))
 
@@ -79,10 +80,10 @@ def test_vocabulary_too_large_for_the_corpus_is_reduced_with_a_warning(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lines", _CORPORA.values(), ids=_CORPORA)
-def test_vocabulary_too_large_trains_on_any_corpus(kind: TokenizerKind, lines: list[str]) -> None:
+def test_vocabulary_too_large_trains_on_any_corpus(kind: SubwordKind, lines: list[str]) -> None:
     """T01: whatever the corpus, with one warning that names the real size."""
     events: list[Event] = []
-    trained = train_tokenizer(lines, kind=kind, vocab_size=8000, listener=events.append)
+    trained = train_subwords(lines, kind=kind, vocab_size=8000, listener=events.append)
     (notice,) = events
     assert isinstance(notice, Notice)
     assert notice.is_warning
@@ -105,15 +106,15 @@ def test_vocabulary_too_small_is_refused_with_the_least(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lines", _CORPORA.values(), ids=_CORPORA)
-def test_least_vocabulary_that_is_named_trains(kind: TokenizerKind, lines: list[str]) -> None:
+def test_least_vocabulary_that_is_named_trains(kind: SubwordKind, lines: list[str]) -> None:
     """T02: on any alphabet, and one piece less is refused."""
     with pytest.raises(ConfigError) as refused:
-        train_tokenizer(lines, kind=kind, vocab_size=4)
+        train_subwords(lines, kind=kind, vocab_size=4)
     found = re.search(r"need at least (\d+)", str(refused.value))
     assert found is not None
-    assert train_tokenizer(lines, kind=kind, vocab_size=int(found[1])).vocab_size == int(found[1])
+    assert train_subwords(lines, kind=kind, vocab_size=int(found[1])).vocab_size == int(found[1])
     with pytest.raises(ConfigError):
-        train_tokenizer(lines, kind=kind, vocab_size=int(found[1]) - 1)
+        train_subwords(lines, kind=kind, vocab_size=int(found[1]) - 1)
 
 
 @given(text=st.text())

@@ -43,7 +43,9 @@ def test_help_imports_no_torch_and_answers_at_once() -> None:
     assert min(seconds) < 0.25
 
 
-@pytest.mark.parametrize("module", ["train", "translate", "evaluate", "average", "score"])
+@pytest.mark.parametrize(
+    "module", ["train", "translate", "evaluate", "average", "score", "inspect"]
+)
 def test_the_help_of_a_command_imports_no_torch(module: str) -> None:
     code = f"import sys, mt.cli.{module}; print('torch' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -97,6 +99,8 @@ DE, EN = str(STARTER / "test.de"), str(STARTER / "test.en")
         (["score", DE, EN], 2, "Missing option '-m'"),
         (["score", "-m", "{tmp}/m", DE], 2, "Missing argument 'TARGET'"),
         (["score", "-m", "{tmp}/m", DE, EN], 1, "not a model folder: no such folder"),
+        (["inspect", "{tmp}/m"], 2, "give either --pair SOURCE TARGET or --source TEXT"),
+        (["inspect", "{tmp}/m", "--source", "x"], 1, "not a model folder: no such folder"),
         (["eval", DE, EN], 2, "give either -m MODEL"),
         (["eval", "--hyp", DE], 2, "Missing argument 'REFERENCE...'"),
         (["eval", "--hyp", DE, "{tmp}/short.en"], 1, "test.de has 500 lines, reference"),

@@ -17,7 +17,8 @@ from mt.config import Config, ModelConfig, SearchConfig, TokenizerConfig
 from mt.errors import ModelFolderError
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.text.padding import pad_with_end
-from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import load_model, save_weights, write_config
 from mt.translate.translator import Translator
@@ -38,7 +39,7 @@ def lines(words: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def tokenizer(words: tuple[str, ...], size: int) -> Tokenizer:
-    return train_tokenizer(lines(words), kind="bpe", vocab_size=size)
+    return train_subwords(lines(words), kind="bpe", vocab_size=size)
 
 
 def tokenizers(*, joint: bool) -> TokenizerPair:

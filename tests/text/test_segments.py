@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mt.text.segments import Segment, join_translations, split_long
-from mt.text.tokenizer import Tokenizer, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import Tokenizer
 
 Count = Callable[[str], int]
 
@@ -19,7 +20,7 @@ Count = Callable[[str], int]
 @cache
 def tokenizer() -> Tokenizer:
     text = "Das Haus ist grün. Wo bist du? Ich weiß es nicht; vielleicht hier, vielleicht dort."
-    return train_tokenizer([text] * 3, kind="bpe", vocab_size=320)
+    return train_subwords([text] * 3, kind="bpe", vocab_size=320)
 
 
 def num_words(text: str) -> int:

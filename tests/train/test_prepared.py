@@ -15,7 +15,7 @@ from mt.corpus.formats import open_corpora
 from mt.corpus.formats.options import ReadingOptions
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
-from mt.text.tokenizer import Tokenizer, train_tokenizer
+from mt.text.subwords import SubwordTokenizer, train_subwords
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
 
@@ -127,7 +127,7 @@ def test_the_key_follows_settings_of_cleaning_and_tokenizer_alone() -> None:
 
 def test_the_key_follows_the_bytes_of_tokenizers_that_are_given() -> None:
     one, other = (
-        train_tokenizer([text], kind="bpe", vocab_size=270) for text in ("ab abc", "de def g")
+        train_subwords([text], kind="bpe", vocab_size=270) for text in ("ab abc", "de def g")
     )
     pairs = [
         TokenizerPair(source=one, target=one),
@@ -138,7 +138,7 @@ def test_the_key_follows_the_bytes_of_tokenizers_that_are_given() -> None:
     ]
     keys = [key_of_run(Config(), corpus=["1"], others=[], tokenizers=pair) for pair in pairs]
     assert len(set(keys)) == 5
-    again = TokenizerPair(source=Tokenizer(one.model), target=Tokenizer(one.model))
+    again = TokenizerPair(source=SubwordTokenizer(one.model), target=SubwordTokenizer(one.model))
     assert key_of_run(Config(), corpus=["1"], others=[], tokenizers=again) == keys[0]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mt.corpus.pair import Pair
 from mt.errors import TrainingError
-from mt.text.tokenizer import train_tokenizer
+from mt.text.subwords import train_subwords
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import tokenising
 from mt.train.tokenising import encoded_blocks
@@ -25,8 +25,8 @@ BLOCKS = [
 @pytest.fixture(scope="module")
 def tokenizers() -> TokenizerPair:
     pairs = [pair for block in BLOCKS for pair in block]
-    source = train_tokenizer([pair.source for pair in pairs], kind="bpe", vocab_size=320)
-    target = train_tokenizer([pair.target for pair in pairs], kind="bpe", vocab_size=310)
+    source = train_subwords([pair.source for pair in pairs], kind="bpe", vocab_size=320)
+    target = train_subwords([pair.target for pair in pairs], kind="bpe", vocab_size=310)
     return TokenizerPair(source=source, target=target)
 
 

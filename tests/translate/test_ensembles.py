@@ -17,7 +17,8 @@ from mt.events import Event, LineSplit, Notice
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
-from mt.text.tokenizer import END, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import LoadedModel
 from mt.translate.scorer import Scorer
@@ -209,7 +210,7 @@ def test_dropout_is_off_in_every_member() -> None:
 
 
 def test_other_tokenizers_are_misuse() -> None:
-    other = train_tokenizer(lines(), kind="bpe", vocab_size=290)
+    other = train_subwords(lines(), kind="bpe", vocab_size=290)
     pair = TokenizerPair(source=tokenizers().source, target=other)
     size = {"source_vocab": pair.source.vocab_size, "target_vocab": pair.target.vocab_size}
     shape = dataclasses.replace(SMALL, tied="none")

@@ -10,7 +10,7 @@ import torch
 
 from mt.config import Config, ModelConfig, TokenizerConfig
 from mt.errors import ModelFolderError
-from mt.text.tokenizer import train_tokenizer
+from mt.text.subwords import train_subwords
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate import model_folder
 from mt.translate.model_folder import load_model
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 def write(path: Path, config: Config) -> None:
     one, other = (
-        train_tokenizer([text], kind="bpe", vocab_size=270) for text in ("ab abc", "de def g")
+        train_subwords([text], kind="bpe", vocab_size=270) for text in ("ab abc", "de def g")
     )
     pair = TokenizerPair(source=one, target=one if config.tokenizer.joint else other)
     torch.manual_seed(5)

@@ -17,6 +17,7 @@ from mt.events import LineSplit, Notice
 from mt.search.penalty import length_penalty
 from mt.search.sentence import NO_DEMANDS
 from mt.text.normalise import is_blank, normalise
+from mt.text.subwords import SubwordTokenizer
 from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.forced import force
@@ -190,7 +191,7 @@ def without_byte_fallback() -> Tokenizer:
         unk_id=UNKNOWN,
         minloglevel=3,
     )
-    return Tokenizer(model.getvalue())
+    return SubwordTokenizer(model.getvalue())
 
 
 def test_a_prefix_that_the_tokenizer_cannot_spell_is_refused() -> None:

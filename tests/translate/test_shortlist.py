@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from mt.errors import ModelFolderError
-from mt.text.tokenizer import END, START, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import END, START
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.shortlist import SHORTLIST, Shortlist
 
@@ -31,7 +32,7 @@ def small() -> Shortlist:
 @cache
 def separate() -> TokenizerPair:
     sides = (["ein haus 1234", "zwei bäume 1234"], ["a house 1234", "two trees 1234"])
-    source, target = (train_tokenizer(side, kind="bpe", vocab_size=290) for side in sides)
+    source, target = (train_subwords(side, kind="bpe", vocab_size=290) for side in sides)
     return TokenizerPair(source=source, target=target)
 
 

@@ -24,7 +24,8 @@ from mt.search.sentence import NO_DEMANDS, Symbols
 from mt.search.step import S, StepModel
 from mt.text.glossary import Glossary
 from mt.text.padding import pad_with_end
-from mt.text.tokenizer import END, PAD, START, UNKNOWN, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import END, PAD, START, UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate import shortlist_model
 from mt.translate.forced import force
@@ -47,7 +48,7 @@ def lines() -> tuple[str, ...]:
 
 @cache
 def tokenizers() -> TokenizerPair:
-    one = train_tokenizer(lines(), kind="bpe", vocab_size=300)
+    one = train_subwords(lines(), kind="bpe", vocab_size=300)
     return TokenizerPair(source=one, target=one)
 
 

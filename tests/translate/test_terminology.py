@@ -11,7 +11,7 @@ from mt.events import Event, Notice
 from mt.search.hypothesis import SearchResult
 from mt.text.glossary import Glossary
 from mt.text.placeholders import USUAL_PLACEHOLDERS
-from mt.text.tokenizer import Tokenizer
+from mt.text.subwords import SubwordTokenizer
 from mt.translate.searching import Searcher, Source
 from mt.translate.translation import Translation
 from mt.translate.translator import Translator
@@ -129,10 +129,12 @@ def test_terms_that_do_not_fit_are_named_and_translated_without() -> None:
 
 def test_terms_that_the_tokenizer_cannot_write_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     translator, events = with_glossary(Glossary([("haus", "q€")]))
-    decode = Tokenizer.decode
-    monkeypatch.setattr(
-        Tokenizer, "decode", lambda self, ids: decode(self, ids).replace("€", "").replace("q", "")
-    )
+    decode = SubwordTokenizer.decode
+
+    def without(self: SubwordTokenizer, ids: Iterable[int]) -> str:
+        return decode(self, ids).replace("€", "").replace("q", "")
+
+    monkeypatch.setattr(SubwordTokenizer, "decode", without)
     (found,) = translator.translate(["haus"])
     assert [each.source for each in found.hypotheses[0].terms_missed] == ["haus"]
     texts = [event.text for event in events if isinstance(event, Notice)]

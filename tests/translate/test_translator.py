@@ -23,7 +23,8 @@ from mt.model.state import DecoderState
 from mt.search.consensus import Utility
 from mt.search.hypothesis import SearchResult
 from mt.text.padding import pad_with_end
-from mt.text.tokenizer import END, START, train_tokenizer
+from mt.text.subwords import train_subwords
+from mt.text.tokenizer import END, START
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.searching import Source
 from mt.translate.translator import Translator
@@ -49,7 +50,7 @@ def lines() -> tuple[str, ...]:
 
 @cache
 def tokenizers() -> TokenizerPair:
-    one = train_tokenizer(lines(), kind="bpe", vocab_size=300)
+    one = train_subwords(lines(), kind="bpe", vocab_size=300)
     return TokenizerPair(source=one, target=one)
 
 

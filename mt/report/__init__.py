@@ -1,0 +1,1 @@
+"""Pages for people: what a model does, as one HTML file that needs nothing beside it."""
