@@ -101,7 +101,7 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
     )
     from mt.corpus.formats.text import read_text_lines
     from mt.evaluate.comparison import LENGTHS, count_words, range_name
-    from mt.evaluate.metrics import METRICS, measure, metrics_for
+    from mt.evaluate.metrics import TEXT_METRICS, measure, metrics_for
     from mt.evaluate.scores import word_splitter
 
     say = stderr_console().print
@@ -131,7 +131,7 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
         confidence=False, paired=flags["test"], resamples=flags["resamples"], seed=flags["seed"]
     )
     results = results_of(measured, sampling)
-    place = METRICS.index(flags["metric"])
+    place = TEXT_METRICS.index(flags["metric"])
     return [
         Comparison(
             systems=(systems[0], systems[number]),

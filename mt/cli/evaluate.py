@@ -18,17 +18,19 @@ if TYPE_CHECKING:
     from mt.cli.scored_text import System
 
 _TOKENIZERS = ["13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200"]
-_METRICS = ("bleu", "chrf", "chrf++", "ter", "exact")
-_OF_SYMBOLS = "ser"
+_METRICS = ("bleu", "chrf", "chrf++", "ter", "exact", "ser")
 
 
-def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str, ...]:
+def _metric_names(
+    _: click.Context, __: click.Parameter, text: str | None
+) -> tuple[str, ...] | None:
     """Read `--metrics`: names with commas between."""
+    if text is None:
+        return None
     names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",")))
     for name in names:
-        if name not in (*_METRICS, _OF_SYMBOLS):
-            known = ", ".join((*_METRICS, _OF_SYMBOLS))
-            raise click.BadParameter(f"{name!r} is not one of {known}")
+        if name not in _METRICS:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(_METRICS)}")
     return names
 
 
@@ -44,9 +46,8 @@ def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str
 @click.option(
     "--metrics",
     callback=_metric_names,
-    default=",".join(_METRICS),
-    show_default=True,
-    help="What is counted.",
+    help=f"What is counted, of {', '.join(_METRICS)}; else all but ser, and of symbols "
+    "bleu,chrf,exact,ser.",
 )
 @click.option(
     "--tokenize",
@@ -63,12 +64,6 @@ def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     "--tokenized", is_flag=True, help="Both sides are tokenised already, and BLEU splits nothing."
 )
 @click.option("--lowercase", is_flag=True, help="Compare without case; the signatures show it.")
-@click.option(
-    "--symbols",
-    is_flag=True,
-    help="Score symbols, as they are and with their error rate (ser) too; a model of symbols does "
-    "so without being told.",
-)
 @click.option("--confidence", is_flag=True, help="Give 95 % intervals, by bootstrap resampling.")
 @click.option(
     "--paired",
@@ -100,6 +95,9 @@ def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str
     help="Tell what copying the source and the nearest training pair score, and which test lines "
     "the model was trained on.",
 )
+@click.option(
+    "--symbols", is_flag=True, help="Score symbols, as a model of symbols does without being told."
+)
 @click.option("--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy.")
 @shortlist_option
 @term_options
@@ -108,7 +106,7 @@ def _metric_names(_: click.Context, __: click.Parameter, text: str) -> tuple[str
 def command(**flags: Any) -> None:
     """Score translations: BLEU, chrF, chrF++, TER and exact match, with their signatures.
 
-    Of symbols also the symbol error rate.
+    Of symbols BLEU, chrF, exact match and the symbol error rate.
 
     \b
     mt eval -m MODEL SOURCE REFERENCE...          translate SOURCE and score it
@@ -131,13 +129,7 @@ def command(**flags: Any) -> None:
     from mt.translate.model_folder import read_config
 
     say = stderr_console().print
-    model, files = flags["model"], list(flags["files"])
-    config = None if model is None else read_config(model)
-    of_symbols = flags["symbols"] or (config is not None and config.tokenizer.takes_symbols)
-    is_tokenised = flags["tokenized"] or of_symbols
-    of_all = flags["metrics"]
-    if of_symbols and _OF_SYMBOLS not in of_all:
-        of_all = (*of_all, _OF_SYMBOLS)
+    model, files, is_tokenised = flags["model"], list(flags["files"]), flags["tokenized"]
     source = flags["source"] if model is None else files.pop(0)
     sources = None if source is None else read_text_lines(source)
     systems = read_systems(flags["hyp"])
@@ -145,15 +137,18 @@ def command(**flags: Any) -> None:
     references = read_references(
         files, [*([] if sources is None else [(str(source), len(sources))]), *lengths]
     )
-    language = flags["target_language"] or ""
-    if config is not None and not language:
-        language = config.target_language
+    language, of_symbols = flags["target_language"] or "", flags["symbols"]
+    if model is not None:
+        config = read_config(model)
+        language = language or config.target_language
+        of_symbols = of_symbols or config.tokenizer.takes_symbols
     recipe = choose_recipe(
         files,
         language=language,
         tokenize=flags["tokenize"],
         is_tokenised=is_tokenised,
-        metrics=of_all,
+        of_symbols=of_symbols,
+        metrics=flags["metrics"],
         lowercase=flags["lowercase"],
         say=say,
     )
@@ -164,8 +159,12 @@ def command(**flags: Any) -> None:
         system, num_unknown = _translate(model, sources, flags, say=say)
         systems.insert(0, system)
     for system in systems:
-        is_alone = len(systems) == 1
-        warn_of_hypotheses(system, is_tokenised=is_tokenised, is_alone=is_alone, say=say)
+        warn_of_hypotheses(
+            system,
+            is_tokenised=is_tokenised or of_symbols,
+            is_alone=len(systems) == 1,
+            say=say,
+        )
     measured = [(system.name, measure(system.hypotheses, metrics)) for system in systems]
     sampling = Sampling(
         confidence=flags["confidence"],
@@ -175,7 +174,7 @@ def command(**flags: Any) -> None:
     )
     results = results_of(measured, sampling)
     record = _record(results, num_lines=len(references[0]), num_systems=len(systems))
-    if config is not None and config.tokenizer.takes_symbols:
+    if model is not None and config.tokenizer.takes_symbols:
         record["unknown_symbols"] = num_unknown
     if flags["trivial"] and sources is not None:
         folders = [] if model is None else [model, *flags["others"]]
@@ -237,7 +236,7 @@ def _tell_test(sampling: Sampling, name: str, *, say: Callable[[str], None]) -> 
 def _translate(
     model: Path, sources: list[str], flags: dict[str, Any], *, say: Callable[[str], None]
 ) -> tuple[System, int]:
-    """The model, or the ensemble of models, as a system, and how many symbols it did not know."""
+    """The model, or the ensemble of models, as a system; and how many symbols it did not know."""
     from mt.cli.scored_text import System
     from mt.cli.search_flags import search_config
     from mt.cli.translation_console import TranslationConsole

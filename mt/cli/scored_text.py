@@ -10,8 +10,9 @@ from pathlib import Path
 from mt.corpus.checks.sides import script_of
 from mt.corpus.formats.text import language_suffix, read_text_lines
 from mt.errors import ConfigError, DataError
-from mt.evaluate.metrics import METRICS, Recipe
+from mt.evaluate.metrics import SYMBOL_METRICS, TEXT_METRICS, Recipe
 from mt.evaluate.scores import looks_tokenised, tokenizer_for
+from mt.evaluate.sequences import BLEU_TOKENIZER
 from mt.text.languages import base_code
 from mt.text.normalise import is_blank
 
@@ -77,7 +78,8 @@ def choose_recipe(
     language: str,
     tokenize: str | None,
     is_tokenised: bool = False,
-    metrics: tuple[str, ...] = METRICS,
+    of_symbols: bool = False,
+    metrics: tuple[str, ...] | None = None,
     lowercase: bool,
     say: Say,
 ) -> Recipe:
@@ -90,9 +92,11 @@ def choose_recipe(
     if not language and base_code(found) in _OWN_WORDS:
         language = found
     if tokenize is None:
-        tokenize = "none" if is_tokenised else _tokenizer_of(language, say)
+        as_it_is = is_tokenised or of_symbols
+        tokenize = BLEU_TOKENIZER if as_it_is else _tokenizer_of(language, say)
     return Recipe(
-        metrics=metrics,
+        metrics=metrics or (SYMBOL_METRICS if of_symbols else TEXT_METRICS),
+        of_symbols=of_symbols,
         tokenize=tokenize,
         lowercase=lowercase,
         split_characters=not is_tokenised
@@ -138,7 +142,11 @@ def warn_of_references(
                     "TER; repeat another reference in such lines"
                 )
             say(text)
-    by_space = "bleu" in recipe.metrics and recipe.tokenize in ("13a", "intl", "none")
+    by_space = (
+        not recipe.of_symbols
+        and "bleu" in recipe.metrics
+        and recipe.tokenize in ("13a", "intl", "none")
+    )
     if by_space and _is_unspaced(references[0]):
         say(
             f"mt: warning: the references are mostly written without spaces between words, and "

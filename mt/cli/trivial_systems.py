@@ -16,9 +16,8 @@ from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
 from mt.evaluate.metrics import Metric, measure
 from mt.evaluate.nearest import nearest
-from mt.text.normalise import normalise
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.train.preparation import TOKENS
+from mt.train.preparation import TOKENS, rules_of
 from mt.translate import model_folder
 
 _MOST_COMPARISONS = 200_000_000
@@ -102,6 +101,7 @@ def overlap_with_training(
     if not any(kept):
         return None
     seen = SeenLines.union(kept)
+    normalise = rules_of(model_folder.read_config(folders[0])).normalise
     known = seen.holds("source", sources, normalise)
     told = np.any([seen.holds("target", lines, normalise) for lines in references], axis=0)
     return Overlap(

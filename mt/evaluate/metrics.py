@@ -21,12 +21,13 @@ from mt import __version__
 from mt.errors import DataError
 from mt.evaluate.exact import exact_matches
 from mt.evaluate.scores import Score, bleu_metric, sentence_bleu_from_counts
-from mt.evaluate.sequences import error_rate_signature, symbol_errors
+from mt.evaluate.sequences import symbol_errors
+from mt.text.symbols import symbols_of
 
-METRICS = ("bleu", "chrf", "chrf++", "ter", "exact")
-"""Names of metrics of text, in the order in which they are told."""
-ALL_METRICS = (*METRICS, "ser")
-"""With those of symbols."""
+METRICS = ("bleu", "chrf", "chrf++", "ter", "exact", "ser")
+"""Names of metrics, in the order in which they are told."""
+TEXT_METRICS = METRICS[:-1]
+SYMBOL_METRICS = ("bleu", "chrf", "exact", "ser")
 
 Counts = NDArray[np.float64]
 """(N, C): what a metric counts in each of N sentences; (C,) where they are summed."""
@@ -36,11 +37,13 @@ Counts = NDArray[np.float64]
 class Recipe:
     """What is counted, and how text is cut for it."""
 
-    metrics: tuple[str, ...] = METRICS
+    metrics: tuple[str, ...] = TEXT_METRICS
     tokenize: str = "13a"
     """The tokenizer of BLEU, by its name in sacreBLEU."""
     lowercase: bool = False
     """Whether case is left out; TER, as tercom, never looks at it."""
+    of_symbols: bool = False
+    """Whether exact match is one of symbols (`mt.text.symbols`), and not of words."""
     split_characters: bool = False
     """Whether TER takes Chinese characters for words, and parts punctuation."""
 
@@ -111,7 +114,7 @@ def metrics_for(references: Sequence[Sequence[str]], recipe: Recipe) -> list[Met
         raise DataError(f"the references have {lengths} lines")
     if not references[0]:
         raise DataError("nothing to score: the references are empty")
-    unknown = set(recipe.metrics) - set(ALL_METRICS)
+    unknown = set(recipe.metrics) - set(METRICS)
     if unknown:
         raise ValueError(f"no such metrics: {', '.join(sorted(unknown))}")
     return [_metric(name, [list(each) for each in references], recipe) for name in recipe.metrics]
@@ -119,10 +122,10 @@ def metrics_for(references: Sequence[Sequence[str]], recipe: Recipe) -> list[Met
 
 def _metric(name: str, references: list[list[str]], recipe: Recipe) -> Metric:
     lowercase = recipe.lowercase
+    if name == "ser" or (name == "exact" and recipe.of_symbols):
+        return _OfSymbols(references, lowercase=lowercase, is_error=name == "ser")
     if name == "exact":
         return _Exact(references, lowercase=lowercase)
-    if name == "ser":
-        return _SymbolErrors(references, lowercase=lowercase)
     if name == "bleu":
         return _OfSacreBleu(bleu_metric(recipe.tokenize, lowercase=lowercase), references)
     if name == "ter":
@@ -203,34 +206,43 @@ class _Exact:
     def signature(self, **sampling: int) -> str:
         told: dict[str, object] = {"nrefs": len(self._references), **sampling}
         told |= {"case": "lc" if self._lowercase else "mixed", "space": "no"}
-        return "|".join(f"{key}:{value}" for key, value in (told | {"mt": __version__}).items())
+        return "|".join(
+            f"{key}:{value}" for key, value in (told | {"version": f"mt-{__version__}"}).items()
+        )
 
 
-class _SymbolErrors:
-    """Symbol error rate: the errors of a sentence, and the symbols of its reference."""
+class _OfSymbols:
+    """Symbol error rate, or exact match of symbols: counts and signatures of `sequence_scores`."""
 
-    name = "SER"
-    is_error = True
-
-    def __init__(self, references: list[list[str]], *, lowercase: bool) -> None:
-        if not any(text.strip() for each in references for text in each):
+    def __init__(self, references: list[list[str]], *, lowercase: bool, is_error: bool) -> None:
+        if not any(symbols_of(line) for lines in references for line in lines):
             raise DataError("nothing to score: the references hold no symbol")
         self._references = references
         self._lowercase = lowercase
+        self.is_error = is_error
+        self.name = "SER" if is_error else "exact"
 
     def count(self, hypotheses: Sequence[str]) -> Counts:
-        counts = symbol_errors(hypotheses, self._references, lowercase=self._lowercase)
-        return counts.astype(np.float64)
+        _refuse_other_length(hypotheses, len(self._references[0]))
+        errors = symbol_errors(hypotheses, self._references, lowercase=self._lowercase)
+        if self.is_error:
+            return errors.astype(np.float64)
+        return np.stack([errors[:, 0] == 0, np.ones(len(errors))], axis=1).astype(np.float64)
 
     def score(self, summed: Counts) -> float:
-        errors, symbols = summed
-        return float(100 * errors / symbols) if symbols else 100.0 * float(errors > 0)
+        if not self.is_error:
+            return 100 * float(summed[0] / summed[1])
+        # Of a line without symbols any symbol is all wrong, as in TER.
+        return float(100 * summed[0] / summed[1] if summed[1] else 100 * (summed[0] > 0))
 
     def sentence_score(self, counts: Counts) -> float:
         return self.score(counts)
 
     def signature(self, **sampling: int) -> str:
-        return error_rate_signature(len(self._references), lowercase=self._lowercase, **sampling)
+        told: dict[str, object] = {"nrefs": len(self._references), **sampling}
+        told |= {"case": "lc" if self._lowercase else "mixed"}
+        told |= {"unit": "symbol" if self.is_error else "line", "version": f"mt-{__version__}"}
+        return "|".join(f"{key}:{value}" for key, value in told.items())
 
 
 def _refuse_other_length(hypotheses: Sequence[str], num_segments: int) -> None:

@@ -34,20 +34,13 @@ def sequence_scores(
     num_errors, num_symbols = counts.sum(axis=0).tolist()
     if num_symbols == 0:
         raise DataError("nothing to score: the references hold no symbol")
+    case = "lc" if lowercase else "mixed"
+    recipe = f"nrefs:{len(references)}|case:{case}|unit:{{}}|version:mt-{__version__}"
     share = 100 * float((counts[:, 0] == 0).mean())
-    signature = error_rate_signature(len(references), lowercase=lowercase)
     return [
-        Score(name="exact", score=share, signature=signature.replace("unit:symbol", "unit:line")),
-        Score(name="SER", score=100 * num_errors / num_symbols, signature=signature),
+        Score(name="exact", score=share, signature=recipe.format("line")),
+        Score(name="SER", score=100 * num_errors / num_symbols, signature=recipe.format("symbol")),
     ]
-
-
-def error_rate_signature(num_references: int, *, lowercase: bool, **sampling: int) -> str:
-    """How an error rate was counted, in the form of sacreBLEU's signatures."""
-    told: dict[str, object] = {"nrefs": num_references, **sampling}
-    told |= {"case": "lc" if lowercase else "mixed", "unit": "symbol"}
-    told["version"] = f"mt-{__version__}"
-    return "|".join(f"{key}:{value}" for key, value in told.items())
 
 
 def symbol_errors(

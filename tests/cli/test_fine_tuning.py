@@ -108,7 +108,7 @@ def test_a_start_that_is_never_beaten_stays_the_model_and_the_user_is_told(
         (("--vocab-size", "500"), "tokenizer.vocab_size (--vocab-size) = 500 contradicts"),
         (("--set", "model.d_model=16"), "model.d_model = 16 contradicts"),
         (("--set", "model.tied=none"), "model.tied = none contradicts"),
-        (("--set", "tokenizer.kind=bpe"), "tokenizer.kind = bpe contradicts"),
+        (("--set", "tokenizer.kind=bpe"), "tokenizer.kind (--tokenizer) = bpe contradicts"),
         (("--config", "{tmp}/settings.toml"), "model.encoder_layers = 3 contradicts"),
         (("-o", "{base}/inner"), "which --from leaves as it is"),
         (("-o", "{base}"), "which --from leaves as it is"),

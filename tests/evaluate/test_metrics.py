@@ -16,6 +16,7 @@ from sacrebleu.significance import PairedTest
 from mt.errors import DataError
 from mt.evaluate.exact import exact_match
 from mt.evaluate.metrics import Measured, Recipe, measure, metrics_for
+from mt.evaluate.sequences import sequence_scores
 from mt.evaluate.significance import (
     Interval,
     bootstrap_scores,
@@ -185,3 +186,18 @@ def test_randomisation_is_the_sign_test_where_it_must_be() -> None:
     p = paired_randomisation(right, wrong, num_samples=40_000, seed=5)
     assert p == pytest.approx(2 / 4096, rel=0.5)
     assert np.isclose(right.value - wrong.value, 60.0)
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_scores_of_symbols_are_those_of_sequences(lowercase: bool) -> None:
+    hypotheses, references = (
+        ["a b c", "X", "", "d"],
+        [["a c", "x", "y z", "d"], ["b", "", "q", "D"]],
+    )
+    recipe = Recipe(metrics=("exact", "ser"), of_symbols=True, lowercase=lowercase)
+    measured = measure(hypotheses, metrics_for(references, recipe))
+    assert [each.score() for each in measured] == sequence_scores(
+        hypotheses, references, lowercase=lowercase
+    )
+    with pytest.raises(DataError, match="no symbol"):
+        metrics_for([["", " "]], recipe)
