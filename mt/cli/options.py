@@ -54,7 +54,7 @@ def search_options(command: _F) -> _F:
         "--batch-size",
         type=click.IntRange(min=1),
         help="Sentences a worker translates at once; it changes speed and memory alone. Without it "
-        "what is fast: on the CPU 64 with a beam of 5, 256 with one of 1.",
+        "what is fast: on the CPU 64 with a beam of 5, 128 with one of 1.",
     )(command)
     command = click.option(
         "--workers",

@@ -54,7 +54,7 @@ def fast_batch_size(hypotheses: int, device: torch.device) -> int:
 
     On a CPU their numbers are to stay in its caches; a GPU is to be kept busy.
     """
-    rows, most = (320, 256) if device.type == "cpu" else (2560, 1024)
+    rows, most = (320, 128) if device.type == "cpu" else (2560, 1024)
     return min(max(rows // hypotheses, 8), most)
 
 

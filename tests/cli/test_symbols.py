@@ -198,7 +198,7 @@ def test_rare_symbols_of_both_sides_are_unknown_where_asked(corpus: Path) -> Non
 def test_inspect_shows_symbols_and_tells_of_unknown_ones(model: Path, corpus: Path) -> None:
     page = corpus / "attention.html"
     run = run_here("inspect", model, "--source", "e\u0301 new", "-o", page).check()
-    assert "1 symbol is unknown to the model" in run.err
+    assert "the source has symbols that the model does not know, read as <unk>: new" in run.err
     assert "e\u0301" in page.read_text("utf-8")
 
 

@@ -107,7 +107,7 @@ def test_training_prints_the_score_that_translate_and_eval_give(
     records = [json.loads(line) for line in lines if line]
     recorded = [record for record in records if record["event"] == "Validated"]
     exact = [record["scores"] for record in recorded if record["is_best"]][-1]
-    assert [score["score"] for score in at_once] == [exact["BLEU"], exact["chrF2"]]
+    assert [score["score"] for score in at_once[:2]] == [exact["BLEU"], exact["chrF2"]]
     card = (folder / "README.md").read_text("utf-8")
     assert f"| dev BLEU | {best[0]} (`{at_once[0]['signature']}`) |" in card
 
