@@ -7,7 +7,7 @@ the newest slots stand side by side; a sentence that came later has none further
 
 Keys and values of a position stand side by side, those of all layers in one buffer, so that they
 are gathered by one operation. Places are counted in whole vectors of a CPU: behind the last slot
-come zeros, which the bias hides.
+come numbers of no meaning, which the bias hides.
 
 Shapes: Y layers, B sentences, K rows a sentence, N = B * K rows, L slots, S source positions, H
 heads of keys and values, E head width.

@@ -1,7 +1,7 @@
 """Worker processes, forked from this one, so that all search with one set of weights.
 
 Threads share one interpreter: while one of them runs Python, the others wait, which on two cores
-costs a fifth of the speed and on many cores most of it. Forked processes do not meet at all.
+costs a fifth of the speed (docs/log.md). Forked processes do not meet at all.
 
 A fork copies what other threads of the process hold at that moment, locks too. So processes are for
 programs that know their threads, such as the commands of `mt`; they are to be had on Linux alone.
