@@ -29,7 +29,7 @@ LENGTHS = (20, 25, 30, 40)
 @click.option("--longest", default=20, show_default=True, help="Symbols of a sequence in training.")
 @click.option("--sequences", default=64, show_default=True, help="Of an update; tested are 200.")
 @click.option("--rate", default=2e-3, show_default=True, help="Learning rate after the warm-up.")
-@click.option("--updates", default=1500, show_default=True, help="For each kind.")
+@click.option("--updates", default=3000, show_default=True, help="For each kind.")
 @click.option("--threads", default=2, show_default=True)
 def main(
     task: Task,
@@ -65,7 +65,9 @@ def main(
             train(
                 model,
                 task,
-                config=TrainingConfig(peak_rate=rate, warmup_updates=200, label_smoothing=0.0),
+                config=TrainingConfig(
+                    peak_rate=rate, warmup_updates=200, cooldown=0.2, label_smoothing=0.0
+                ),
                 longest=longest,
                 sequences=sequences,
                 updates=updates,

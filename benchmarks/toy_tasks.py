@@ -75,7 +75,11 @@ def train(
         (loss / tokens).backward()  # type: ignore[no-untyped-call]
         clip_gradient(model, config.clip_norm)
         rate = learning_rate(
-            update, peak_rate=config.peak_rate, warmup_updates=config.warmup_updates
+            update,
+            peak_rate=config.peak_rate,
+            warmup_updates=config.warmup_updates,
+            cooldown=config.cooldown,
+            budget_done=update / updates,
         )
         for group in optimizer.param_groups:
             group["lr"] = rate
