@@ -14,6 +14,7 @@ from mt.config import Config
 from mt.corpus.store import TokenStore
 from mt.events import BatchDone, Event, Listener, ignore
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.train.checkpoint import Progress
 from mt.train.stream import TrainingData
 from mt.train.trainer import Trainer
@@ -43,7 +44,7 @@ def train_until(
     setup: Setup,
     is_enough: Callable[[BatchDone], bool],
     *,
-    make_model: Callable[[], EncoderDecoder] | None = None,
+    make_model: Callable[[], TranslationModel] | None = None,
     listener: Listener = ignore,
 ) -> Trainer:
     """Train from first weights until `is_enough`, asked after each update, says so.
@@ -71,6 +72,7 @@ def train_until(
     )
     torch.manual_seed(config.seed)
     size = setup.vocabulary
+    model: TranslationModel
     if make_model is None:
         model = EncoderDecoder(setup.config.model, source_vocab=size, target_vocab=size)
     else:

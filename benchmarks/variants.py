@@ -31,8 +31,13 @@ from mt.events import BatchDone
 from mt.model.device import choose_training_dtype, set_threads
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.preparation import TOKENS
-from mt.translate.model_folder import TRAINING, read_config
+from mt.translate.model_folder import TRAINING, build_model, read_config
 
+DECODER_ONLY = (
+    "model.architecture=decoder-only",
+    "model.encoder_layers=0",
+    "model.decoder_layers=10",  # nearest to the parameters of 4 + 4 layers
+)
 VARIANTS: dict[str, tuple[str, ...]] = {
     "default": (),
     "learned positions": ("model.positions=learned",),
@@ -52,6 +57,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         "model.norm_kind=rmsnorm",
         "model.biases=false",
     ),
+    "decoder-only": DECODER_ONLY,
+    "decoder-only, bidirectional source": (*DECODER_ONLY, "model.bidirectional_source=true"),
 }
 """Settings other than those of the preset."""
 SETTINGS = ("training.warmup_updates=200", "training.cooldown=0.2", "tokenizer.vocab_size=4000")
@@ -131,18 +138,18 @@ def rates(
     set_threads(threads)
     store = TokenStore(prepared / TRAINING / TOKENS)
     base = read_config(prepared)
-    vocabulary = TokenizerPair.load(prepared, joint=True).target.vocab_size
+    tokenizers = TokenizerPair.load(prepared, joint=True)
     device = torch.device("cpu")
     for turn in range(1, rounds + 1):
         for variant in variants or VARIANTS:
             setup = Setup(
                 config=base.with_values(from_assignments(_assignments(variant))),
-                vocabulary=vocabulary,
+                vocabulary=tokenizers.target.vocab_size,
                 store=store,
                 device=device,
                 dtype=choose_training_dtype("auto", device),
             )
-            seconds, tokens = _timed(setup, updates)
+            seconds, tokens = _timed(setup, tokenizers, updates)
             record = {
                 "variant": variant,
                 "round": turn,
@@ -153,7 +160,7 @@ def rates(
             _add(work / RATES, record)
 
 
-def _timed(setup: Setup, updates: int) -> tuple[float, int]:
+def _timed(setup: Setup, tokenizers: TokenizerPair, updates: int) -> tuple[float, int]:
     """Seconds and target tokens of some updates after those that are skipped."""
     moments: list[float] = []
     tokens: list[int] = []
@@ -163,7 +170,7 @@ def _timed(setup: Setup, updates: int) -> tuple[float, int]:
         tokens.append(event.num_target_tokens)
         return len(moments) == SKIPPED + updates
 
-    train_until(setup, is_enough)
+    train_until(setup, is_enough, make_model=lambda: build_model(setup.config, tokenizers))
     return moments[-1] - moments[SKIPPED - 1], sum(tokens[SKIPPED:])
 
 
