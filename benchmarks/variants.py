@@ -13,6 +13,7 @@ lines to a file in WORK, and `table` shows what is there.
 from __future__ import annotations
 
 import json
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -64,7 +65,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 SETTINGS = ("training.warmup_updates=200", "training.cooldown=0.2", "tokenizer.vocab_size=4000")
 """Those of all runs: the warm-up of the preset is longer than these budgets bear."""
 RATES, RUNS = "rates.jsonl", "runs.jsonl"
-SKIPPED = 5  # updates of a round that are not timed
+SKIPPED = 3  # updates of a round that are not timed
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -118,8 +119,8 @@ def main() -> None:
 @main.command()
 @_text
 @click.option("--variant", "variants", type=click.Choice(list(VARIANTS)), multiple=True)
-@click.option("--rounds", default=3, show_default=True, help="Each with all variants in turn.")
-@click.option("--updates", default=30, show_default=True, help="Timed, of a round.")
+@click.option("--rounds", default=9, show_default=True, help="Of all variants in random order.")
+@click.option("--updates", default=10, show_default=True, help="Timed, of a round.")
 @click.option("--threads", default=2, show_default=True)
 def rates(
     corpus: Path,
@@ -141,7 +142,9 @@ def rates(
     tokenizers = TokenizerPair.load(prepared, joint=True)
     device = torch.device("cpu")
     for turn in range(1, rounds + 1):
-        for variant in variants or VARIANTS:
+        order = list(variants or VARIANTS)
+        random.Random(turn).shuffle(order)
+        for variant in order:
             setup = Setup(
                 config=base.with_values(from_assignments(_assignments(variant))),
                 vocabulary=tokenizers.target.vocab_size,
