@@ -128,14 +128,19 @@ def _draw(
     if not drawn.startswith("dev/"):
         series = run.points("train/loss" if drawn == "loss" else drawn)
         colour = _COLOUR_OF_TRAINING if is_alone and drawn == "loss" else style.colour
-        if is_alone:
-            raw = _places(averaged(series, most=_MOST_RAW), axis)
-            panel.plot(*raw, color=colour, linewidth=0.6, alpha=0.35)
-        smooth = averaged(smoothed(series, half_width=len(series) // _SMOOTHING), most=_MOST_SMOOTH)
+        raw, smooth = averaged(series, most=_MOST_RAW), _smooth(series)
+        if drawn == "train/learning_rate":
+            smooth = raw  # it has no noise
+        elif is_alone:
+            panel.plot(*_places(raw, axis), color=colour, linewidth=0.6, alpha=0.35)
         is_pale = drawn == "loss" and not is_alone
         alpha, width = (0.5, 0.9) if is_pale else (1.0, 1.4)
         panel.plot(
-            *_places(smooth, axis), color=colour, linestyle=style.line, linewidth=width, alpha=alpha
+            *_places(smooth, axis),
+            color=colour,
+            linestyle=style.line,
+            linewidth=width,
+            alpha=alpha,
         )
     if drawn == "loss" or drawn.startswith("dev/"):
         series = run.points("dev/loss" if drawn == "loss" else drawn)
@@ -150,6 +155,11 @@ def _draw(
         )
         best = [point for point in series if point.update == run.best_update]
         panel.plot(*_places(best, axis), color=style.colour, **_STAR)
+
+
+def _smooth(points: Sequence[Point]) -> tuple[Point, ...]:
+    half_width = len(points) // _SMOOTHING
+    return averaged(smoothed(points, half_width=half_width), most=_MOST_SMOOTH)
 
 
 def _places(points: Sequence[Point], axis: Axis) -> tuple[list[float], list[float]]:
