@@ -17,7 +17,7 @@ from mt.config import Config, ModelConfig
 from mt.corpus.seen_lines import FILE as SEEN
 from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError, ModelFolderError
-from mt.model.encoder_decoder import count_parameters
+from mt.model.translation_model import count_parameters
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.keeping import KeptWeights, best_of, last_of, list_kept
 from mt.train.validation import METRIC_NAMES
