@@ -1,0 +1,198 @@
+"""Scores with intervals, signatures and tests; what they stand beside; scores by length."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from mt.evaluate.comparison import LENGTHS, range_name, score_by_group
+from mt.evaluate.results import Result
+from mt.report.contents import Scored
+from mt.report.page import escape
+from mt.report.systems import letter
+from mt.report.tables import row, table
+
+_WHOLE = 100.0
+_SIGNIFICANT = 0.05
+
+
+def scores_section(scored: Scored) -> str:
+    """All scores of all systems, as HTML."""
+    note = ""
+    if scored.is_validation:
+        note = (
+            "<p class=note>This is the set by which the weights of the model were chosen, so that "
+            "its scores flatter the model a little. Give a test set for scores to report.</p>"
+        )
+    return f"""\
+<section class="card" aria-labelledby="scores">
+<h2 id="scores">Scores</h2>
+<p>{escape(scored.name)}: {len(scored.references[0]):,} lines\
+{_references(scored)}.</p>
+{note}
+{_systems(scored)}
+<div class="tiles">
+{"".join(_tile(scored, name) for name in _names(scored))}
+</div>
+{_trivial(scored)}
+{_said(scored.said)}
+</section>
+"""
+
+
+def _references(scored: Scored) -> str:
+    number = len(scored.references)
+    return f" with {number} references" if number > 1 else ""
+
+
+def _names(scored: Scored) -> list[str]:
+    return [each.metric.name for each in scored.systems[0].measured]
+
+
+def _systems(scored: Scored) -> str:
+    """Which letter is which system."""
+    if len(scored.systems) == 1:
+        return ""
+    rows = "".join(
+        f"<dt>{letter(number)}</dt><dd dir=auto>{escape(system.name)}</dd>"
+        for number, system in enumerate(scored.systems)
+    )
+    return f'<dl class="systems">{rows}</dl>'
+
+
+def _tile(scored: Scored, name: str) -> str:
+    """One metric of all systems."""
+    results = [result for result in scored.results if result.score.name == name]
+    (is_error,) = {
+        each.metric.is_error for each in scored.systems[0].measured if each.metric.name == name
+    }
+    end = max(_WHOLE, *(_upper(result) for result in results))
+    alone = len(results) == 1
+    rows = "".join(
+        _row(result, "" if alone else letter(number), end) for number, result in enumerate(results)
+    )
+    less = ' <span class="quiet small">less is better</span>' if is_error else ""
+    return (
+        f'<div class="tile"><h3>{escape(name)}{less}</h3>{rows}'
+        f'<p class="signature"><code>{escape(results[0].score.signature)}</code></p></div>'
+    )
+
+
+def _row(result: Result, name: str, end: float) -> str:
+    who = f'<span class="who">{name}</span> ' if name else ""
+    interval = ""
+    if result.interval is not None:
+        mean, half = result.interval.mean, result.interval.half_width
+        low, high = max(mean - half, 0.0), mean + half
+        interval = f' <span class="quiet small">95 %: {low:.2f} to {high:.2f}</span>'
+    p_value = ""
+    if result.p_value is not None:
+        chance = ", no difference found" if result.p_value >= _SIGNIFICANT else ""
+        p_value = f' <span class="quiet small">p = {result.p_value:.4f}{chance}</span>'
+    return (
+        f'<p class="score">{who}<strong>{result.score.score:.2f}</strong>{interval}{p_value}</p>'
+        f"{_strip(result, end)}"
+    )
+
+
+def _upper(result: Result) -> float:
+    half = 0.0 if result.interval is None else result.interval.half_width
+    return result.score.score + half
+
+
+def _strip(result: Result, end: float) -> str:
+    """The score on a line from 0 to `end`, with its interval."""
+    score = 100 * result.score.score / end
+    band = ""
+    if result.interval is not None:
+        low = max(result.interval.mean - result.interval.half_width, 0.0)
+        width = result.interval.mean + result.interval.half_width - low
+        band = (
+            f'<rect class="band" x="{100 * low / end:.2f}%" width="{100 * width / end:.2f}%" '
+            'y="1" height="10" rx="2"/>'
+        )
+    return (
+        '<svg class="strip" width="100%" height="12" aria-hidden="true">'
+        f'<rect class="track" width="100%" y="4" height="4" rx="2"/>'
+        f'<rect class="bar" width="{score:.2f}%" y="4" height="4" rx="2"/>{band}'
+        f'<circle class="end" cx="{score:.2f}%" cy="6" r="4"/></svg>'
+    )
+
+
+def _trivial(scored: Scored) -> str:
+    """What systems score that know nothing, below the first one."""
+    if not scored.trivial:
+        return ""
+    names = [name for name in _names(scored) if name in scored.trivial[0].scores]
+    own = {r.score.name: r.score.score for r in scored.results[: len(scored.systems[0].measured)]}
+    systems = [
+        (scored.systems[0].name, own),
+        *((each.name, each.scores) for each in scored.trivial),
+    ]
+    rows = [
+        row(escape(name), [f"{scores[each]:.2f}" for each in names]) for name, scores in systems
+    ]
+    inner = table("Trivial systems", ("system", *names), rows, texts=("system",))
+    return f"<h3>Beside systems that know nothing</h3>\n{inner}"
+
+
+def _said(said: Sequence[str]) -> str:
+    """What was told on the way, warnings first."""
+    texts = [text.removeprefix("mt: ") for text in said]
+    texts.sort(key=lambda text: not text.startswith("warning: "))
+    if not texts:
+        return ""
+    items = "".join(
+        f"<li{' class=warning' if text.startswith('warning: ') else ''}>{escape(text)}</li>"
+        for text in texts
+    )
+    return f'<h3>What mt said</h3><ul class="said small">{items}</ul>'
+
+
+def lengths_section(scored: Scored) -> str:
+    """Scores of sentences by words of the (first) reference."""
+    groups = [range_name(len(scored.split(line)), LENGTHS) for line in scored.references[0]]
+    sizes = Counter(groups)
+    order = sorted(sizes, key=lambda name: int(name.partition("–")[0].removesuffix("+")))
+    alone = len(scored.systems) == 1
+    columns = [
+        (each.metric.name if alone else letter(number), score_by_group(each, groups))
+        for number, system in enumerate(scored.systems)
+        for place, each in enumerate(system.measured)
+        if alone or place == scored.place
+    ]
+    charted = scored.ordering[0]
+    name = charted.metric.name
+    bars = [score_by_group(each, groups) for each in scored.ordering]
+    end = max(_WHOLE, *(value for scores in bars for value in scores.values()))
+    rows = [
+        row(
+            group,
+            [f"{sizes[group]:,}", *(f"{scores[group]:.2f}" for _, scores in columns)],
+            more=f"<td class=bars>{_bars([scores[group] for scores in bars], end)}</td>",
+        )
+        for group in order
+    ]
+    what = "symbols" if scored.of_symbols else "words"
+    drawn = f"{name}, drawn"
+    first = "first " if len(scored.references) > 1 else ""
+    names = (what, drawn, "sentences", *(each for each, _ in columns))
+    return f"""\
+<section class="card" aria-labelledby="lengths">
+<h2 id="lengths">Scores by length</h2>
+<p class="small quiet">Sentences by {what} of the {first}reference\
+{"" if alone else f"; figures are {escape(name)}"}. A group of few sentences tells little.</p>
+{table("Scores by length", names, rows, texts=(what, drawn), kind="lengths")}
+</section>
+"""
+
+
+def _bars(scores: Sequence[float], end: float) -> str:
+    """A bar from 0 to `end` for each system."""
+    return "".join(
+        '<svg class="strip" width="100%" height="10" aria-hidden="true">'
+        '<rect class="track" width="100%" y="1" height="8" rx="2"/>'
+        f'<rect class="bar system-{number % 4}" width="{100 * score / end:.2f}%" y="1" '
+        'height="8" rx="2"/></svg>'
+        for number, score in enumerate(scores)
+    )
