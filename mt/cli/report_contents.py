@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from mt.cli.evaluation import Evaluation
 from mt.errors import MtError
 from mt.evaluate.scores import word_splitter
 from mt.events import Event, Notice
-from mt.report.contents import ModelRecord, Report, Scored, SystemOutput, TrivialSystem
+from mt.report.contents import ModelRecord, Report, Scored, ScoredFile, SystemOutput, TrivialSystem
 from mt.report.curves import read_curves
 from mt.report.report_page import report_page
 from mt.report.sentence_attention import AttendedSentence, attend_to_sentences
@@ -95,9 +96,8 @@ def _model_record(folder: Path) -> ModelRecord:
 
 def _scored(evaluation: Evaluation, flags: dict[str, Any], *, is_validation: bool) -> Scored:
     recipe = evaluation.recipe
-    name = " → ".join(str(file) for file in flags["files"])
     scored = Scored(
-        name=f"Validation set of the model folder, {name}" if is_validation else name,
+        files=_files(flags),
         is_validation=is_validation,
         systems=[
             SystemOutput(name=system.name, hypotheses=system.hypotheses, measured=measured)
@@ -108,6 +108,7 @@ def _scored(evaluation: Evaluation, flags: dict[str, Any], *, is_validation: boo
         sources=evaluation.sources,
         place=min(range(len(recipe.metrics)), key=lambda i: _ORDERING.index(recipe.metrics[i])),
         split=word_splitter(recipe.tokenize),
+        tokenize=recipe.tokenize,
         of_symbols=recipe.of_symbols,
         lowercase=recipe.lowercase,
         trivial=[
@@ -124,6 +125,25 @@ def _scored(evaluation: Evaluation, flags: dict[str, Any], *, is_validation: boo
     if flags["model"] is None:
         return scored
     return dataclasses.replace(scored, attention=_attention(scored, flags))
+
+
+def _files(flags: dict[str, Any]) -> list[ScoredFile]:
+    """The files that were scored, and what they were scored against."""
+    source, references = flags["source"], list(flags["files"])
+    if flags["model"] is not None:
+        source = references.pop(0)
+    named = [("source", source)] if source is not None else []
+    named += [("reference", path) for path in references]
+    named += [("translation", path) for path in flags["hyp"]]
+    return [ScoredFile(role=role, name=str(path), digest=_digest(path)) for role, path in named]
+
+
+def _digest(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+    return f"BLAKE2b {digest.hexdigest()}"
 
 
 def _attention(scored: Scored, flags: dict[str, Any]) -> dict[int, AttendedSentence]:

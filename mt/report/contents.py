@@ -38,6 +38,17 @@ class SystemOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScoredFile:
+    """A file of a test set, or of translations."""
+
+    role: str
+    """source, reference, translation."""
+    name: str
+    digest: str
+    """A hash of its bytes, with its name; empty where they could be read only once."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrivialSystem:
     """A system that knows nothing, beside which a score stands."""
 
@@ -50,8 +61,7 @@ class TrivialSystem:
 class Scored:
     """Systems that were scored on one test set; N lines."""
 
-    name: str
-    """Of the test set."""
+    files: Sequence[ScoredFile]
     is_validation: bool
     """Whether it is the set by which the weights of the model were chosen."""
     systems: Sequence[SystemOutput]
@@ -64,6 +74,8 @@ class Scored:
     """Of the metric that orders sentences and is told by length, among `measured`."""
     split: Splitter
     """Words, as BLEU counts them."""
+    tokenize: str
+    """What BLEU finds words by."""
     of_symbols: bool
     lowercase: bool
     trivial: Sequence[TrivialSystem]

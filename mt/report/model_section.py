@@ -9,7 +9,7 @@ from mt.report.contents import ModelRecord
 from mt.report.page import escape
 from mt.report.tables import row, table
 
-_ROW = re.compile(r"\| ([^|]+) \| ([^|]+) \|")
+_ROW = re.compile(r"\| ([^|]+) \| (.+) \|")
 _CODE = re.compile(r"`([^`]*)`")
 
 

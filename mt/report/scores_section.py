@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mt.evaluate.comparison import LENGTHS, range_name, score_by_group
 from mt.evaluate.results import Result
 from mt.report.contents import Scored
-from mt.report.page import escape
+from mt.report.page import breakable, escape
 from mt.report.systems import letter
 from mt.report.tables import row, table
 
@@ -27,8 +27,7 @@ def scores_section(scored: Scored) -> str:
     return f"""\
 <section class="card" aria-labelledby="scores">
 <h2 id="scores">Scores</h2>
-<p>{escape(scored.name)}: {len(scored.references[0]):,} lines\
-{_references(scored)}.</p>
+{_files(scored)}
 {note}
 {_systems(scored)}
 <div class="tiles">
@@ -40,9 +39,15 @@ def scores_section(scored: Scored) -> str:
 """
 
 
-def _references(scored: Scored) -> str:
-    number = len(scored.references)
-    return f" with {number} references" if number > 1 else ""
+def _files(scored: Scored) -> str:
+    """What was scored, and how it is known again."""
+    rows = "".join(
+        f"<dt>{escape(file.role)}</dt><dd><code>{breakable(file.name, '/')}</code>"
+        f" <span class=quiet>{breakable(file.digest)}</span></dd>"
+        for file in scored.files
+    )
+    words = "symbols" if scored.of_symbols else f"words of BLEU by {scored.tokenize}"
+    return f"<dl><dt>lines</dt><dd>{len(scored.references[0]):,}; {escape(words)}</dd>{rows}</dl>"
 
 
 def _names(scored: Scored) -> list[str]:
@@ -74,7 +79,7 @@ def _tile(scored: Scored, name: str) -> str:
     less = ' <span class="quiet small">less is better</span>' if is_error else ""
     return (
         f'<div class="tile"><h3>{escape(name)}{less}</h3>{rows}'
-        f'<p class="signature"><code>{escape(results[0].score.signature)}</code></p></div>'
+        f'<p class="signature"><code>{breakable(results[0].score.signature)}</code></p></div>'
     )
 
 
@@ -115,7 +120,7 @@ def _strip(result: Result, end: float) -> str:
         '<svg class="strip" width="100%" height="12" aria-hidden="true">'
         f'<rect class="track" width="100%" y="4" height="4" rx="2"/>'
         f'<rect class="bar" width="{score:.2f}%" y="4" height="4" rx="2"/>{band}'
-        f'<circle class="end" cx="{score:.2f}%" cy="6" r="4"/></svg>'
+        f'<rect class="here" x="{score:.2f}%" width="2" height="12"/></svg>'
     )
 
 
@@ -139,6 +144,7 @@ def _trivial(scored: Scored) -> str:
 def _said(said: Sequence[str]) -> str:
     """What was told on the way, warnings first."""
     texts = [text.removeprefix("mt: ") for text in said]
+    texts = [text for text in texts if not text.startswith("beside it, ")]  # the table has it
     texts.sort(key=lambda text: not text.startswith("warning: "))
     if not texts:
         return ""

@@ -96,12 +96,16 @@ def _example(scored: Scored, place: int) -> str:
         label = "Translation" if len(scored.systems) == 1 else f"Translation {letter(count)}"
         told = f"{label} <span class=quiet>{_scores(scored, count, place)}</span>"
         parts.append(_text("hypothesis", told, _marked(own, "hypothesis")))
+    button = ""
     if place in scored.attention:
-        parts.append(
-            f'<p class="attend"><button type="button" data-place="{place}" hidden>'
-            f'Attention<span class="aside"> of line {place + 1}</span></button></p>'
+        button = (
+            f'<button type="button" data-place="{place}" hidden>Attention'
+            f'<span class="aside"> of line {place + 1}</span></button>'
         )
-    return f'<article class="example"><h3>Line {place + 1:,}</h3>{"".join(parts)}</article>'
+    return (
+        f'<article class="example"><header><h3>Line {place + 1:,}</h3>{button}</header>'
+        f"{''.join(parts)}</article>"
+    )
 
 
 def _scores(scored: Scored, system: int, place: int) -> str:
