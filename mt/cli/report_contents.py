@@ -18,6 +18,7 @@ from mt.evaluate.scores import word_splitter
 from mt.events import Event, Notice
 from mt.report.contents import ModelRecord, Report, Scored, ScoredFile, SystemOutput, TrivialSystem
 from mt.report.curves import read_curves
+from mt.report.model_section import commands_of
 from mt.report.report_page import report_page
 from mt.report.sentence_attention import AttendedSentence, attend_to_sentences
 from mt.report.sentences import groups_of
@@ -55,7 +56,7 @@ def write_report(
                 models=models,
                 scored=scored,
                 unscored=unscored,
-                commands=_commands(flags, is_scored=scored is not None),
+                commands=_commands(models, flags),
             )
         ),
     )
@@ -86,6 +87,11 @@ def _model_record(folder: Path) -> ModelRecord:
         unknown.append(f"What became of the training text is not known: {error}")
     try:
         card = (folder / CARD).read_text("utf-8")
+        if not commands_of(card):
+            unknown.append(
+                "The card does not tell by which command the model was made; config.toml has every "
+                "setting"
+            )
     except (OSError, UnicodeDecodeError) as error:
         card = ""
         unknown.append(f"The model card cannot be read: {error}")
@@ -161,18 +167,14 @@ def _attention(scored: Scored, flags: dict[str, Any]) -> dict[int, AttendedSente
     return attend_to_sentences(scorer, pairs)
 
 
-def _commands(flags: dict[str, Any], *, is_scored: bool) -> list[tuple[str, str]]:
-    """The command that made the page, and others that give what is on it."""
+def _commands(models: Sequence[ModelRecord], flags: dict[str, Any]) -> list[tuple[str, str]]:
+    """The command that made the page, and those that made its models."""
     arguments = click.get_current_context().find_root().obj
     commands = [("This page", shlex.join(["mt", *map(str, arguments)]))]
-    if flags["model"] is None:
-        return commands
-    model = str(flags["model"])
-    if is_scored:
-        commands.append(
-            (
-                "Every layer and head over one sentence",
-                f"mt inspect {shlex.quote(model)} --source TEXT",
-            )
-        )
+    for model in models:
+        made = commands_of(model.card)
+        commands += [(f"The model {model.name}, as its card tells", command) for command in made]
+    if flags["model"] is not None:
+        inspected = shlex.join(["mt", "inspect", str(flags["model"]), "--source"])
+        commands.append(("Every layer and head over one sentence", f"{inspected} TEXT"))
     return commands

@@ -41,6 +41,14 @@ def facts_of(card: str) -> list[tuple[str, str]]:
     return rows
 
 
+def commands_of(card: str) -> list[str]:
+    """The commands by which a model was made, as its card tells; none where it does not."""
+    _, _, rest = card.partition("\n## Commands\n")
+    block = rest.partition("\n## ")[0]
+    _, fence, after = block.partition("```sh\n")
+    return [line for line in after.partition("```")[0].split("\n") if line] if fence else []
+
+
 def _facts(card: str) -> str:
     rows = "".join(
         f"<dt>{escape(name)}</dt><dd>{_with_code(text)}</dd>" for name, text in facts_of(card)

@@ -25,7 +25,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_model(tmp_path_factory.mktemp("report") / "small")
     (folder / "dev.source").write_bytes(as_bytes(SOURCES[:2]))
     (folder / "dev.target").write_bytes(as_bytes(REFERENCES[:2]))
-    (folder / "README.md").write_text("| | |\n|---|---|\n| languages | de → en |\n", "utf-8")
+    card = "| | |\n|---|---|\n| languages | de → en |\n\n## Commands\n\n```sh\nmt train <a>\n```\n"
+    (folder / "README.md").write_text(card, "utf-8")
     metrics = MetricsFile(folder / "metrics.jsonl")
     metrics(
         BatchDone(
@@ -92,6 +93,7 @@ def test_a_test_set_gives_every_part(model: Path, files: dict[str, Path], tmp_pa
     assert "90 pairs were read, 81 used." in text
     assert "languages</dt><dd>de → en" in text
     assert f"mt report {model} {files['source']}" in text
+    assert "mt train &lt;a&gt;" in text
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
@@ -168,13 +170,13 @@ def test_an_ensemble_tells_of_each_model(
     model: Path, files: dict[str, Path], tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
-    other = write_model(tmp_path / "other")
+    other = write_model(tmp_path / "second")
     run_here(
         *("eval", "-m", model, "-m", other, files["source"], files["ref"], "--device", "cpu"),
         *("--resamples", "100", "--no-trivial", "--html", page),
     ).check()
     assert {"training-1", "model-1", "model-2"} <= set(parts(page))
-    assert "<title>Report on small + other</title>" in page.read_text("utf-8")
+    assert "<title>Report on small + second</title>" in page.read_text("utf-8")
 
 
 def test_a_page_replaces_an_older_one(model: Path, tmp_path: Path) -> None:

@@ -46,6 +46,21 @@ CARD = """\
 | corpus | read |
 |---|---|
 | a | 5 |
+
+## Commands
+
+The model was made by
+
+```sh
+mt train 'a <b>.tsv' -o small
+mt train --resume small
+```
+
+## Limits
+
+```sh
+rm -rf all
+```
 """
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mt.evaluate.comparison import LENGTHS, range_name, score_by_group
 from mt.report.contents import Report
-from mt.report.model_section import facts_of
+from mt.report.model_section import commands_of, facts_of
 from mt.report.report_page import report_page
 from mt.report.sentences import groups_of
 from tests.report.reports import (
@@ -256,6 +256,8 @@ def test_the_card_is_shown_in_facts_and_as_it_is() -> None:
         ("languages", "<de> → en"),
         ("dev BLEU", "37.74 (`nrefs:1|case:mixed`)"),
     ]
+    assert commands_of(CARD) == ["mt train 'a <b>.tsv' -o small", "mt train --resume small"]
+    assert commands_of("# A card\n\n## Commands\n\n## More\n") == []
     page = read(report(with_scores=False))
     assert "<de> → en" in page.of("dd")
     assert CARD in page.of("pre")
