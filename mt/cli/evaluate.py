@@ -65,13 +65,15 @@ def command(**flags: Any) -> None:
     from mt.cli.score_report import lines_of, write_sentences
 
     page = flags["html"]
-    flags["confidence"] |= page is not None
+    if page is not None:
+        from mt.cli.report_contents import require_page, write_report
+
+        require_page(page)
+        flags["confidence"] = True
     evaluation = evaluate(flags, say=stderr_console().print)
     if flags["sentences"] is not None:
         write_sentences(flags["sentences"], evaluation.measured)
     if page is not None:
-        from mt.cli.report_contents import write_report
-
         write_report(page, flags, evaluation)
     if flags["as_json"]:
         click.echo(json.dumps(evaluation.record, ensure_ascii=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ import click
 
 from mt.atomic import write_text
 from mt.cli.evaluation import Evaluation
-from mt.errors import MtError
+from mt.errors import DataError, MtError
 from mt.evaluate.scores import word_splitter
 from mt.events import Event, Notice
 from mt.report.contents import ModelRecord, Report, Scored, ScoredFile, SystemOutput, TrivialSystem
@@ -29,6 +30,16 @@ from mt.translate.scorer import Scorer
 NUM_EXAMPLES = 10
 _ORDERING = ("chrf", "chrf++", "bleu", "exact", "ter", "ser")
 """Metrics by which sentences are ordered, of those that were counted the first."""
+
+
+def require_page(page: Path) -> None:
+    """Raise DataError where no page can be written, before the work that it takes."""
+    folder = next(parent for parent in page.absolute().parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise DataError(
+            f"{page} cannot be written: {folder} is no folder that you may write into",
+            hint="Name another file",
+        )
 
 
 def write_report(
@@ -102,12 +113,17 @@ def _model_record(folder: Path) -> ModelRecord:
 
 def _scored(evaluation: Evaluation, flags: dict[str, Any], *, is_validation: bool) -> Scored:
     recipe = evaluation.recipe
+    digests = [""] * (flags["model"] is not None) + [_digest(path) for path in flags["hyp"]]
     scored = Scored(
         files=_files(flags),
         is_validation=is_validation,
         systems=[
-            SystemOutput(name=system.name, hypotheses=system.hypotheses, measured=measured)
-            for system, (_, measured) in zip(evaluation.systems, evaluation.measured, strict=True)
+            SystemOutput(
+                name=system.name, digest=digest, hypotheses=system.hypotheses, measured=measured
+            )
+            for system, digest, (_, measured) in zip(
+                evaluation.systems, digests, evaluation.measured, strict=True
+            )
         ],
         results=evaluation.results,
         references=evaluation.references,
@@ -124,7 +140,7 @@ def _scored(evaluation: Evaluation, flags: dict[str, Any], *, is_validation: boo
             )
             for row in evaluation.record.get("trivial", ())
         ],
-        said=evaluation.said,
+        said=[*evaluation.said, *_unseen(evaluation)],
         num_examples=flags.get("examples", NUM_EXAMPLES),
         attention={},
     )
@@ -133,14 +149,21 @@ def _scored(evaluation: Evaluation, flags: dict[str, Any], *, is_validation: boo
     return dataclasses.replace(scored, attention=_attention(scored, flags))
 
 
+def _unseen(evaluation: Evaluation) -> list[str]:
+    """That no line of the test set was trained on, where that is known: it is said nowhere else."""
+    seen = evaluation.record.get("in_training")
+    if seen is None or not seen["is_whole"] or seen["sources"] or seen["references"]:
+        return []
+    return [f"none of the {evaluation.record['lines']:,} lines occurs in the training text"]
+
+
 def _files(flags: dict[str, Any]) -> list[ScoredFile]:
-    """The files that were scored, and what they were scored against."""
+    """What was translated, and what the translations were scored against."""
     source, references = flags["source"], list(flags["files"])
     if flags["model"] is not None:
         source = references.pop(0)
     named = [("source", source)] if source is not None else []
     named += [("reference", path) for path in references]
-    named += [("translation", path) for path in flags["hyp"]]
     return [ScoredFile(role=role, name=str(path), digest=_digest(path)) for role, path in named]
 
 

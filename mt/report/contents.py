@@ -32,6 +32,8 @@ class SystemOutput:
     """The translations of one system, and what was counted in them."""
 
     name: str
+    digest: str
+    """A hash of its file, with its name; empty for a model."""
     hypotheses: Sequence[str]
     measured: Sequence[Measured]
     """Under each metric."""
@@ -39,10 +41,10 @@ class SystemOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredFile:
-    """A file of a test set, or of translations."""
+    """A file of a test set."""
 
     role: str
-    """source, reference, translation."""
+    """source, reference."""
     name: str
     digest: str
     """A hash of its bytes, with its name; empty where they could be read only once."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mt.cli.records import MetricsFile
+from mt.corpus.keys import key_of
+from mt.corpus.seen_lines import SeenLines
 from mt.events import BatchDone, CorpusRead, OriginRead, Validated
 from mt.train.prepared import Prepared
 from tests.cases.runs import Run, run_here
@@ -156,6 +160,8 @@ def test_files_of_systems_need_no_model(files: dict[str, Path], tmp_path: Path) 
     assert "Where B is better than A" in text
     assert "p is how often chance alone" in text
     assert "1 of 4 hypotheses" in text
+    digest = hashlib.blake2b(files["other"].read_bytes(), digest_size=16).hexdigest()
+    assert f"BLAKE2b {digest}" in text
 
 
 def test_a_page_changes_no_score_that_is_printed(files: dict[str, Path], tmp_path: Path) -> None:
@@ -197,6 +203,7 @@ def test_a_page_replaces_an_older_one(model: Path, tmp_path: Path) -> None:
         (("{model}", "--training-only", "{tmp}/source", "{tmp}/ref"), 2, "scores nothing"),
         (("{model}", "--tokenized", "--tokenize", "13a"), 2, "--tokenized splits nothing"),
         (("{model}", "-o", "{tmp}"), 2, "is a directory"),
+        (("{model}", "-o", "{tmp}/ref/page.html"), 1, "ref/page.html cannot be written"),
         (("{model}", "--metrics", "bleu,nist"), 2, "'nist' is not one of"),
     ],
 )
@@ -225,3 +232,17 @@ def test_a_damaged_course_of_training_is_said_on_the_page(tmp_path: Path) -> Non
     page = tmp_path / "page.html"
     report(folder, "--training-only", "-o", page).check()
     assert "metrics.jsonl:1 is not a record of training: nonsense" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"), [(["other"], "none of the 4 lines"), (SOURCES, "4 of 4")]
+)
+def test_whether_lines_were_trained_on_is_told(
+    seen: list[str], told: str, files: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = write_model(tmp_path / "small")
+    keys = np.array([key_of(text) for text in seen], dtype=np.uint64)
+    SeenLines.of(keys, keys).save(folder / "seen-lines.safetensors")
+    page = tmp_path / "page.html"
+    report(folder, files["source"], files["ref"], "-o", page).check()
+    assert told in page.read_text("utf-8")
