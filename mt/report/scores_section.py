@@ -77,7 +77,9 @@ def _tile(scored: Scored, name: str) -> str:
         most=4,
     )
     rows = "".join(
-        _row(result, "" if alone else letter(number)) + _strip(result, scale, number)
+        _row(result, "" if alone else letter(number))
+        + _strip(result, scale, number)
+        + _chance(result)
         for number, result in enumerate(results)
     )
     less = ' <span class="quiet small">less is better</span>' if is_error else ""
@@ -105,11 +107,15 @@ def _row(result: Result, name: str) -> str:
     if result.interval is not None:
         low, high = _reach(result)
         interval = f' <span class="quiet small">95 %: {low:.2f} to {high:.2f}</span>'
-    p_value = ""
-    if result.p_value is not None:
-        chance = ", no difference found" if result.p_value >= _SIGNIFICANT else ""
-        p_value = f' <span class="quiet small">p = {result.p_value:.4f}{chance}</span>'
-    return f'<p class="score">{who}<strong>{result.score.score:.2f}</strong>{interval}{p_value}</p>'
+    return f'<p class="score">{who}<strong>{result.score.score:.2f}</strong>{interval}</p>'
+
+
+def _chance(result: Result) -> str:
+    """How likely chance alone makes such a difference."""
+    if result.p_value is None:
+        return ""
+    found = ", no difference found" if result.p_value >= _SIGNIFICANT else ""
+    return f'<p class="p quiet small">p = {result.p_value:.4f}{found}</p>'
 
 
 def _strip(result: Result, scale: Scale, number: int) -> str:

@@ -288,3 +288,12 @@ def test_a_validation_set_is_called_one() -> None:
 
 def test_the_same_report_is_the_same_page() -> None:
     assert report_page(report()) == report_page(report())
+
+
+def test_of_several_references_the_nearest_is_shown() -> None:
+    several = dataclasses.replace(scored(), references=[OTHERS, HYPOTHESES])
+    page = read(dataclasses.replace(report(), scored=several))
+    assert set(page.of("article", "h4")) & {"Reference 1 of 2", "Reference 2 of 2"} == {
+        "Reference 2 of 2"
+    }
+    assert page.of("article", "del") == page.of("article", "ins") == []
