@@ -14,7 +14,8 @@ import torch
 from toy_tasks import VOCABULARY, Done, train
 
 from mt.config import Initialisation, ModelConfig, NormOrder, TrainingConfig
-from mt.model.encoder_decoder import EncoderDecoder, count_parameters
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import count_parameters
 
 WAYS: dict[str, tuple[NormOrder, Initialisation]] = {
     "pre": ("pre", "xavier"),

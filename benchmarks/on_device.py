@@ -19,7 +19,8 @@ from updates import Setup, pairs_of_updates, train_until
 from mt.config import Config
 from mt.errors import DeviceMemoryError
 from mt.events import BatchDone, Event, Notice
-from mt.model.encoder_decoder import EncoderDecoder, count_parameters
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import count_parameters
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.translator import Translator
 

@@ -29,7 +29,8 @@ from updates import Setup, train_until
 from mt.config import Config, ModelConfig, TrainingConfig
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.events import BatchDone
-from mt.model.encoder_decoder import EncoderDecoder, count_parameters
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import count_parameters
 from mt.text.symbols import SymbolTokenizer, learn_symbols
 from mt.text.tokenizer import END, START
 

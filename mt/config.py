@@ -14,6 +14,7 @@ from mt.errors import ConfigError
 
 SubwordKind = Literal["unigram", "bpe"]
 TokenizerKind = Literal[SubwordKind, "symbols"]
+Architecture = Literal["encoder-decoder", "decoder-only"]
 PositionKind = Literal["sinusoidal", "learned", "rotary", "relative"]
 NormOrder = Literal["pre", "post"]
 NormKind = Literal["layernorm", "rmsnorm"]
@@ -120,14 +121,19 @@ class TokenizerConfig:
 class ModelConfig:
     """The shape of the Transformer."""
 
+    architecture: Architecture = "encoder-decoder"
+    """Two stacks, or one that reads the source and goes on with the target."""
     d_model: int = 128
     """Width of the residual stream (D)."""
     d_inner: int = 256
     """Inner width of the feed-forward layers; "swiglu" takes 2/3 of it, for as many weights."""
     encoder_layers: int = 4
-    """Layers of the encoder."""
+    """Layers of the encoder; 0 in a decoder-only model."""
     decoder_layers: int = 4
     """Layers of the decoder."""
+    bidirectional_source: bool = False
+    """Whether source tokens of a decoder-only model see later ones too (a prefix language model);
+    those of an encoder always do."""
     heads: int = 4
     """Attention heads (H), each of width E = D / H."""
     key_value_heads: int | None = None
@@ -142,7 +148,7 @@ class ModelConfig:
     """How a token knows its place: "sinusoidal" or "learned" vectors are added to embeddings,
     "rotary" turns queries and keys of self-attention, "relative" scores its offsets."""
     max_positions: int = 512
-    """Rows of the table of learned positions; longer sequences are refused with it."""
+    """Learned positions for each side of a pair; longer sides are refused with them."""
     norm: NormOrder = "pre"
     """Where normalisation stands: x + f(LN(x)), or LN(x + f(x))."""
     norm_kind: NormKind = "layernorm"
@@ -160,7 +166,18 @@ class ModelConfig:
         for name in ("d_model", "d_inner", "decoder_layers", "heads", "max_positions"):
             value = getattr(self, name)
             _require(value >= 1, f"model.{name} must be at least 1: {value}")
-        _require(self.encoder_layers >= 1, "model.encoder_layers must be at least 1")
+        if self.architecture == "decoder-only":
+            _require(
+                self.encoder_layers == 0,
+                "a decoder-only model has no encoder, but model.encoder_layers is "
+                f"{self.encoder_layers}: leave it out, and set model.decoder_layers",
+            )
+        else:
+            _require(self.encoder_layers >= 1, "model.encoder_layers must be at least 1")
+            _require(
+                not self.bidirectional_source,
+                'model.bidirectional_source = true needs model.architecture = "decoder-only"',
+            )
         _require(
             self.d_model % self.heads == 0,
             f"model.d_model ({self.d_model}) must be a multiple of model.heads ({self.heads})",
@@ -353,6 +370,16 @@ class Config:
             self.tokenizer.joint or self.model.tied != "all",
             'model.tied = "all" needs one joint tokenizer: set tokenizer.joint = true or '
             'model.tied = "target"',
+        )
+        _require(
+            self.model.architecture == "encoder-decoder" or "encoder" not in self.training.freeze,
+            "training.freeze names the encoder, which a decoder-only model has not",
+        )
+        _require(
+            self.model.architecture == "encoder-decoder"
+            or set(self.training.freeze) != {"embeddings", "decoder"},
+            "training.freeze leaves nothing to train: embeddings and decoder are all of a "
+            "decoder-only model",
         )
         metric = self.training.metric
         _require(

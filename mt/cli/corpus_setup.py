@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mt.cli.fine_tuning import Start
 from mt.cli.records import rejected_pairs
-from mt.config import Config
+from mt.config import Config, ModelConfig
 from mt.config_file import Values
 from mt.corpus.cleaning import TOO_LONG
 from mt.corpus.formats import open_corpora
@@ -52,7 +52,13 @@ class CorpusArguments:
         """The settings so far: `values` over those of the start, or of the preset."""
         if self.start is not None:
             return _fit_symbols(self.start.draft.with_values(values), values)
-        return _fit_symbols(preset(self.preset_name or "tiny").with_values(values), values)
+        return _of_preset(self.preset_name or "tiny", values)
+
+
+def _of_preset(name: str, values: Values) -> Config:
+    """`values` over those of a preset, in the architecture that they name."""
+    architecture = values.get("model", {}).get("architecture", ModelConfig.architecture)
+    return _fit_symbols(preset(name, architecture).with_values(values), values)
 
 
 def _fit_symbols(config: Config, given: Values) -> Config:
@@ -228,7 +234,7 @@ def settle_sizes(
     preset_name = arguments.preset_name
     num_pairs = corpus.num_used + corpus.dropped.get(TOO_LONG, 0)
     name = preset_name or preset_for(num_pairs)
-    config = _fit_symbols(preset(name).with_values(overrides), overrides)
+    config = _of_preset(name, overrides)
     chosen = [] if preset_name else [f"preset {name}"]
     if config.tokenizer.takes_symbols:
         size = config.tokenizer.vocab_size or MOST_SYMBOLS

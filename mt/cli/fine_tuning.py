@@ -21,11 +21,16 @@ from mt.corpus.seen_lines import FILE as SEEN
 from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError
 from mt.events import Listener, Notice
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.presets import PRESETS
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.model_folder import load_model
 
+_FLAGS = {
+    "architecture": " (--architecture)",
+    "kind": " (--tokenizer)",
+    "vocab_size": " (--vocab-size)",
+}
 MAY_DIFFER = ("dropout", "attention_dropout", "activation_dropout")
 """Settings of [model] that change training alone, and not what the weights mean."""
 
@@ -38,7 +43,7 @@ class Start:
     """What the folder is called."""
     config: Config
     tokenizers: TokenizerPair
-    model: EncoderDecoder
+    model: TranslationModel
     seen: SeenLines | None
     """What it was trained on; None where its folder does not say."""
 
@@ -64,7 +69,7 @@ class Start:
         )
 
     @torch.no_grad()
-    def give_weights(self, model: EncoderDecoder) -> None:
+    def give_weights(self, model: TranslationModel) -> None:
         """Put the weights of the trained model into `model`, which has its shape."""
         for mine, its in zip(model.parameters(), self.model.parameters(), strict=True):
             mine.copy_(its)
@@ -103,7 +108,7 @@ def _refuse_contradictions(
         for key, value in overrides.get(section, {}).items():
             own = getattr(getattr(config, section), key)
             if value != own and key not in MAY_DIFFER:
-                flag = {"vocab_size": " (--vocab-size)", "kind": " (--tokenizer)"}.get(key, "")
+                flag = _FLAGS.get(key, "")
                 contradictions.append((f"{section}.{key}{flag} = {value}", own))
     for given, own in contradictions:
         raise ConfigError(

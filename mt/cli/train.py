@@ -16,7 +16,7 @@ from mt.cli.options import (
     parse_languages,
     parse_weight,
 )
-from mt.config import DROPPABLE, CorpusConfig, TokenizerKind
+from mt.config import DROPPABLE, Architecture, CorpusConfig, TokenizerKind
 from mt.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ if TYPE_CHECKING:
 @click.option("--langs", metavar="S-T", help="Languages, for example de-en; else by suffixes.")
 @click.option("--columns", metavar="S,T", help="Columns or keys of the sides: names or numbers.")
 @click.option("--preset", type=click.Choice(list(PRESETS)), help="Model size; else by the corpus.")
+@click.option(
+    "--architecture",
+    type=click.Choice(get_args(Architecture)),
+    help="Two stacks (the default), or one that reads the source and goes on with the target.",
+)
 @click.option(
     "--tokenizer",
     type=click.Choice(get_args(TokenizerKind)),
@@ -132,7 +137,16 @@ def _refuse_changes(flags: dict[str, Any]) -> None:
     """Raise UsageError for a flag that a resumed run cannot take."""
     fixed = (
         *("corpus", "output", "dev", "against", "weights", "drop", "keep", "langs", "columns"),
-        *("preset", "tokenizer", "vocab_size", "config_file", "settings", "rejected", "start"),
+        *(
+            "preset",
+            "architecture",
+            "tokenizer",
+            "vocab_size",
+            "config_file",
+            "settings",
+            "rejected",
+            "start",
+        ),
         *("batch_tokens", "seed"),
     )
     given = [name for name in fixed if flags[name]]
@@ -195,6 +209,7 @@ def _arguments(flags: dict[str, Any]) -> CorpusArguments:
     overrides = merge(
         {} if file is None else read_config_file(file),
         from_assignments(flags["settings"]),
+        from_flags("model", architecture=flags["architecture"]),
         from_flags("tokenizer", kind=flags["tokenizer"], vocab_size=flags["vocab_size"]),
         _training_values(flags),
     )

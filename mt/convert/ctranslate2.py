@@ -71,6 +71,7 @@ def _specs() -> Any:
 def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     """CTranslate2's description of the model with all its weights."""
     config, model = loaded.config.model, loaded.model
+    assert isinstance(model, EncoderDecoder)  # others are refused
     spec = specs.TransformerSpec.from_config(
         (config.encoder_layers, config.decoder_layers),
         config.heads,
@@ -100,6 +101,7 @@ def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
 
 def _refuse_unknown(config: ModelConfig, name: str) -> None:
     for key, known in (
+        ("architecture", ("encoder-decoder",)),
         ("positions", _POSITIONS),
         ("norm", tuple(_NORMS)),
         ("norm_kind", ("layernorm",)),

@@ -218,12 +218,14 @@ class MultiHeadAttention(nn.Module):
         out: Tensor = self.output(heads.transpose(1, 2).flatten(2))
         return out
 
-    def mean_weights(self, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
+    def mean_weights(
+        self, x: Tensor, memory: Tensor, bias: Tensor | None, *, places: Tensor | None = None
+    ) -> Tensor:
         """How much each position of x (B, T, D) attends to memory (B, S, D): (B, T, S).
 
         The mean over heads, in float32 at least; each row sums to 1. Arguments as in `forward`.
         """
-        query, key, _, bias, _ = self.prepare(x, memory, bias, None, is_causal=False)
+        query, key, _, bias, _ = self.prepare(x, memory, bias, places, is_causal=False)
         wide = torch.promote_types(query.dtype, torch.float32)
         with torch.autocast(query.device.type, enabled=False):
             return attention_weights(query.to(wide), key.to(wide), bias).mean(dim=1)

@@ -75,7 +75,7 @@ def _attention(kind: type[MultiHeadAttention], config: ModelConfig) -> MultiHead
 
 
 class EncoderLayer(nn.Module):
-    """Bidirectional self-attention, then a feed-forward layer."""
+    """Self-attention, then a feed-forward layer: of an encoder, or of a stack without a source."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -84,11 +84,40 @@ class EncoderLayer(nn.Module):
         self.attention_residual = Residual(config)
         self.feed_forward_residual = Residual(config)
 
-    def forward(self, x: Tensor, bias: Tensor | None, places: Tensor | None = None) -> Tensor:
-        """X (B, S, D) -> (B, S, D); bias and places as in `MultiHeadAttention.forward`."""
-        x = self.attention_residual(x, lambda y: self.attention(y, y, bias, places=places))
+    def forward(
+        self,
+        x: Tensor,
+        bias: Tensor | None,
+        places: Tensor | None = None,
+        *,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """X (B, S, D) -> (B, S, D); what else is given as in `MultiHeadAttention.forward`."""
+
+        def attend(y: Tensor) -> Tensor:
+            out: Tensor = self.attention(y, y, bias, places=places, is_causal=is_causal)
+            return out
+
+        x = self.attention_residual(x, attend)
         out: Tensor = self.feed_forward_residual(x, self.feed_forward)
         return out
+
+    def forward_with_attention(
+        self, x: Tensor, bias: Tensor | None, places: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """As `forward`, and how each position attends to each other, the mean over heads.
+
+        Gives (B, S, D) and (B, S, S).
+        """
+        weights: list[Tensor] = []
+
+        def attend(y: Tensor) -> Tensor:
+            weights.append(self.attention.mean_weights(y, y, bias, places=places))
+            out: Tensor = self.attention(y, y, bias, places=places)
+            return out
+
+        x = self.attention_residual(x, attend)
+        return self.feed_forward_residual(x, self.feed_forward), weights[0]
 
 
 class DecoderLayer(nn.Module):

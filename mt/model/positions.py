@@ -148,11 +148,18 @@ class LearnedPositions(nn.Module):
         self._check(longest + 1)
         return self.table[places]
 
-    def _check(self, length: int) -> None:
-        if length > self.max_positions:
+    def check_sides(self, *lengths: int) -> None:
+        """Raise DataError for a side longer than its share of a table for several sides."""
+        share = self.max_positions // len(lengths)
+        for length in lengths:
+            self._check(length, share)
+
+    def _check(self, length: int, bound: int | None = None) -> None:
+        bound = bound or self.max_positions
+        if length > bound:
             raise DataError(
                 f"a sequence of {length} tokens is longer than the table of "
-                f"{self.max_positions} learned positions",
+                f"{bound} learned positions",
                 hint="Split the text, or train with positions of another kind",
             )
 
@@ -160,10 +167,10 @@ class LearnedPositions(nn.Module):
 Positions = SinusoidalPositions | LearnedPositions | RotaryPositions | RelativePositions
 
 
-def make_positions(config: ModelConfig) -> Positions:
-    """The positions that `config.positions` names."""
+def make_positions(config: ModelConfig, *, sides: int = 1) -> Positions:
+    """The positions that `config.positions` names, for so many sides of a pair in one sequence."""
     if config.positions == "learned":
-        return LearnedPositions(config.d_model, config.max_positions)
+        return LearnedPositions(config.d_model, sides * config.max_positions)
     if config.positions == "rotary":
         return RotaryPositions(config.d_model // config.heads)
     if config.positions == "relative":

@@ -15,7 +15,7 @@ from torch.nn import functional
 from mt.model.feed_forward import FeedForward, GatedFeedForward
 from mt.model.layers import DecoderLayer, EncoderLayer, Residual
 from mt.model.products import Products, make_product
-from mt.model.search_attention import CrossAttention, Places, make_self_attention
+from mt.model.search_attention import CrossAttention, Places, SelfAttention, make_self_attention
 from mt.model.state import DecoderState
 
 Rows = Callable[[Tensor], Tensor]
@@ -23,7 +23,7 @@ Rows = Callable[[Tensor], Tensor]
 
 
 class SearchEncoderLayer:
-    """Bidirectional self-attention, then a feed-forward layer, on rows (B S, D)."""
+    """Self-attention, then a feed-forward layer: of an encoder, or of a stack without a source."""
 
     def __init__(self, layer: EncoderLayer, products: Products) -> None:
         self._attention = make_self_attention(layer.attention, products)
@@ -31,16 +31,27 @@ class SearchEncoderLayer:
         self._feed_forward = make_feed_forward(layer.feed_forward, products)
         self._feed_forward_residual = _Residual(layer.feed_forward_residual)
 
-    def __call__(self, x: Tensor, bias: Tensor, places: Places) -> Tensor:
-        """X (B S, D), bias (B, 1, 1, W) -> (B S, D)."""
+    def read(self, x: Tensor, size: int, bias: Tensor, places: Places) -> tuple[Tensor, Tensor]:
+        """All positions of `size` sentences (B) at once: x (B S, D) -> (B S, D).
+
+        bias is (B or 1, 1, 1 or S, W). Gives keys and values (B, G, W, 2 E) as well.
+        """
+        kept: list[Tensor] = []
 
         def attend(y: Tensor) -> Tensor:
-            query, key_value = self._attention.project(y, bias.size(0), places)
+            query, key_value = self._attention.project(y, size, places)
             missing = bias.size(3) - key_value.size(2)
-            return self._attention.output(
-                query, functional.pad(key_value, (0, 0, 0, missing)), bias, places
-            )
+            kept.append(functional.pad(key_value, (0, 0, 0, missing)))
+            return self._attention.output(query, kept[0], bias, places)
 
+        x = self._attention_residual(x, attend)
+        return self._feed_forward_residual(x, self._feed_forward), kept[0]
+
+    def step(
+        self, x: Tensor, number: int, state: DecoderState, past: Tensor, places: Places
+    ) -> Tensor:
+        """X (N, D) -> (N, D); writes the newest slots of layer `number` of the cache."""
+        attend = _attend_to_past(self._attention, number, state, past, places)
         x = self._attention_residual(x, attend)
         return self._feed_forward_residual(x, self._feed_forward)
 
@@ -56,24 +67,32 @@ class SearchDecoderLayer:
         self._cross_residual = _Residual(layer.cross_residual)
         self._feed_forward_residual = _Residual(layer.feed_forward_residual)
 
-    def __call__(
+    def step(
         self, x: Tensor, number: int, state: DecoderState, past: Tensor, places: Places
     ) -> Tensor:
         """X (N, D) -> (N, D); writes the newest slots of layer `number` of the cache."""
-        size = past.size(0)
         source = state.source
-
-        def attend_to_past(y: Tensor) -> Tensor:
-            query, key_value = self._attention.project(y, size, places)
-            slots = state.cache.written(number, key_value)
-            return self._attention.output(query, slots, past, places)
+        assert source is not None
 
         def attend_to_source(y: Tensor) -> Tensor:
             return self._crossing(y, source.keys_values[number], source.bias)
 
-        x = self._self_residual(x, attend_to_past)
+        x = self._self_residual(x, _attend_to_past(self._attention, number, state, past, places))
         x = self._cross_residual(x, attend_to_source)
         return self._feed_forward_residual(x, self._feed_forward)
+
+
+def _attend_to_past(
+    attention: SelfAttention, number: int, state: DecoderState, past: Tensor, places: Places
+) -> Rows:
+    """Write the newest slots of layer `number`, and attend to all that a row may see."""
+
+    def attend(y: Tensor) -> Tensor:
+        query, key_value = attention.project(y, past.size(0), places)
+        slots = state.cache.written(number, key_value)
+        return attention.output(query, slots, past, places)
+
+    return attend
 
 
 class _Residual:

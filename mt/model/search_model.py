@@ -1,6 +1,6 @@
 """A model arranged for search: sources at once, then one target position at a time with a cache.
 
-The weights are those of an `EncoderDecoder` and the numbers are the same, to rounding; what is made
+The weights are those of a `TranslationModel` and the numbers the same, to rounding; what is made
 anew is made once: queries, keys and values of a layer by one product, the keys and values of the
 source for all layers by one, 1 / sqrt(E) within the weights of queries. There is no dropout and no
 gradient.
@@ -12,47 +12,49 @@ far, D model width, H heads, E head width, V vocabulary. Rows of products lie fl
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import cast
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from mt.model.decoder_only import DecoderOnly
 from mt.model.device import has_fast_bfloat16
-from mt.model.encoder_decoder import EncoderDecoder, padding_bias
+from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.positions import RelativePositions
 from mt.model.products import Product, Products, make_product
-from mt.model.search_attention import Offsets, Places, by_heads
+from mt.model.search_attention import Offsets, Places
 from mt.model.search_layers import SearchDecoderLayer, SearchEncoderLayer, make_norm
-from mt.model.state import DecoderState, SlotCache, SourceMemory, whole_vectors
+from mt.model.search_sources import EncoderReader, Reader, StreamReader
+from mt.model.state import DecoderState
+from mt.model.translation_model import TranslationModel
 
 
 class SearchModel:
     """A model for `mt.search`; later changes of the weights of `model` may or may not reach it."""
 
-    def __init__(self, model: EncoderDecoder, products: Products = "as trained") -> None:
+    def __init__(self, model: TranslationModel, products: Products = "as trained") -> None:
         """Arrange `model`, where it is. Raises ConfigError for products that are not to be had."""
         self.config = model.config
         self.kind = products
-        self._source_embedding = model.source_embedding.weight.detach()
-        self._target_embedding = model.target_embedding.weight.detach()
-        self._source_positions = model.source_positions
-        self._target_positions = model.target_positions
+        self._embedding = model.target_embedding.weight.detach()
         self._scale = math.sqrt(model.config.d_model)
-        encoder = [cast(EncoderLayer, layer) for layer in model.encoder]
-        decoder = [cast(DecoderLayer, layer) for layer in model.decoder]
-        self._encoder = [SearchEncoderLayer(layer, products) for layer in encoder]
-        self._encoder_norm = make_norm(model.encoder_norm)
-        self._decoder = [SearchDecoderLayer(layer, products) for layer in decoder]
-        self._decoder_norm = make_norm(model.decoder_norm)
-        crossing = [by_heads(layer.cross_attention) for layer in decoder]
-        biases = [bias for _, bias in crossing if bias is not None]
-        self._source_keys_values = make_product(
-            torch.cat([weight for weight, _ in crossing]),
-            torch.cat(biases) if biases else None,
-            products,
-        )
+        self._read: Reader
+        self._layers: Sequence[SearchDecoderLayer | SearchEncoderLayer]
+        if isinstance(model, DecoderOnly):
+            layers = [SearchEncoderLayer(cast(EncoderLayer, x), products) for x in model.decoder]
+            self._read, self._layers = StreamReader(model, layers), layers
+            self._positions = model.positions
+        else:
+            assert isinstance(model, EncoderDecoder)
+            self._read = EncoderReader(model, products)
+            self._layers = [
+                SearchDecoderLayer(cast(DecoderLayer, x), products) for x in model.decoder
+            ]
+            self._positions = model.target_positions
+        self._norm = make_norm(model.decoder_norm)
         self.output_weight = model.output_weight.detach()
         self.project = make_product(self.output_weight, None, products)
 
@@ -62,44 +64,11 @@ class SearchModel:
         return self.output_weight.device
 
     def start(self, source: Tensor, source_mask: Tensor) -> DecoderState:
-        """Encode source (B, S), mask (B, S) True at tokens: the state before the first step.
+        """Read source (B, S), mask (B, S) True at tokens: the state before the first step.
 
         It has one row a sentence.
         """
-        size, length = source.shape
-        config = self.config
-        heads = config.key_value_heads or config.heads
-        bias = functional.pad(
-            padding_bias(source_mask), (0, whole_vectors(length) - length), value=-math.inf
-        )
-        x = functional.embedding(source, self._source_embedding)
-        positions = self._source_positions
-        if positions.is_added:
-            x = torch.add(positions(length), x, alpha=self._scale)
-        else:
-            x = x * self._scale
-        x = x.view(size * length, -1)
-        places = self._source_places(length, bias.size(3))
-        for layer in self._encoder:
-            x = layer(x, bias, places)
-        both = self._source_keys_values(self._encoder_norm(x))
-        # (B S, Y G 2E) -> (Y, B, G, S, 2 E)
-        both = both.view(size, length, len(self._decoder), heads, -1).permute(2, 0, 3, 1, 4)
-        keys_values = functional.pad(both, (0, 0, 0, bias.size(3) - length))
-        return DecoderState(
-            position=torch.zeros(size, dtype=torch.long, device=source.device),
-            longest=0,
-            past=bias.new_empty(size, 1, 0),
-            cache=SlotCache.empty(
-                len(self._decoder), size, heads, config.d_model // config.heads, like=keys_values
-            ),
-            places=(
-                torch.zeros(size, 0, dtype=torch.long, device=source.device)
-                if isinstance(self._target_positions, RelativePositions)
-                else None
-            ),
-            source=SourceMemory(keys_values=keys_values, bias=bias),
-        )
+        return self._read(source, source_mask)
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Feed one token a row, tokens (N,); give logits (N, V) for the next, and the new state."""
@@ -109,8 +78,8 @@ class SearchModel:
     def step_hidden(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """As `step`, but the hidden vectors (N, D) that the logits are made of."""
         rows = state.rows_per_sentence
-        positions = self._target_positions
-        x = functional.embedding(tokens.view(-1, rows), self._target_embedding)
+        positions = self._positions
+        x = functional.embedding(tokens.view(-1, rows), self._embedding)
         after = state.grown()
         past = after.past_bias()
         places: Places = None
@@ -125,9 +94,9 @@ class SearchModel:
                 x = x * self._scale
                 places = table[:, None, None]
         x = x.view(tokens.size(0), -1)
-        for number, layer in enumerate(self._decoder):
-            x = layer(x, number, after, past, places)
-        return self._decoder_norm(x), after
+        for number, layer in enumerate(self._layers):
+            x = layer.step(x, number, after, past, places)
+        return self._norm(x), after
 
     def projection_to(self, symbols: Tensor) -> Product:
         """As `project`, for some symbols (U) alone: hidden vectors (N, D) -> logits (N, U).
@@ -138,20 +107,6 @@ class SearchModel:
         if kind == "int8" and has_fast_bfloat16(self.device):
             kind = "bfloat16"
         return make_product(self.output_weight.index_select(0, symbols), None, kind)
-
-    def _source_places(self, length: int, width: int) -> Places:
-        """What self-attention of sources of `length` tokens, padded to `width`, is to know."""
-        positions = self._source_positions
-        if isinstance(positions, RelativePositions):
-            table, zero = positions.around(length)
-            place = torch.arange(length, device=table.device)
-            index = place + (length - 1) - place[:, None]  # (S, S) of the offset i - j
-            return Offsets(
-                table=table,
-                rows=slice(zero + 1 - length, zero + length),
-                index=functional.pad(index, (0, width - length))[None, None],
-            )
-        return None if positions.is_added else positions(length)
 
 
 def _offsets_of_slots(positions: RelativePositions, state: DecoderState, width: int) -> Offsets:

@@ -1,9 +1,10 @@
 """What a decoder remembers between steps: the cache, passed and returned, never hidden.
 
-The rows of a sentence share one cache. Each step adds a slot a row, and nothing is moved after
-that: which slots a row may see, those of its own past, is a bias. Reordering a beam reorders the
-bias alone. Now and then the slots that no row sees any more are left behind. Of several sentences,
-the newest slots stand side by side; a sentence that came later has none further back.
+The rows of a sentence share one cache. In a decoder-only model its first slots, which all rows see,
+are those of the source. Each step adds a slot a row, and nothing is moved after that: which slots a
+row may see, those of its own past, is a bias. Reordering a beam reorders the bias alone. Now and
+then the slots that no row sees any more are left behind. Of several sentences, the newest slots
+stand side by side; a sentence that came later has none further back.
 
 Keys and values of a position stand side by side, those of all layers in one buffer, so that they
 are gathered by one operation. Places are counted in whole vectors of a CPU: behind the last slot
@@ -47,6 +48,11 @@ class SlotCache:
     def empty(layers: int, size: int, heads: int, width: int, like: Tensor) -> SlotCache:
         """Without a slot; of the device and the type of `like`."""
         return SlotCache(like.new_empty(layers, size, heads, 0, 2 * width), 0, [0])
+
+    @staticmethod
+    def of(keys_values: Tensor, length: int) -> SlotCache:
+        """With the first `length` slots of keys_values (Y, B, H, W, 2 E) as its first ones."""
+        return SlotCache(keys_values, length, [length])
 
     def grown(self, count: int) -> SlotCache:
         """With `count` slots more, to be written by the layers. The cache itself stays as it is."""
@@ -142,13 +148,14 @@ class DecoderState:
     """The state of N rows of a decoder; the K rows of a sentence stand together."""
 
     position: Tensor
-    """(B) tokens fed to each sentence."""
+    """(B) tokens fed to each sentence, those of a source in the slots among them."""
     longest: int
     """The largest of them."""
     past: Tensor
     """(B, K, L) 0 at the slots that a row may see, its own past; else -inf."""
     cache: SlotCache
-    source: SourceMemory
+    source: SourceMemory | None
+    """None where the source stands in the slots itself."""
     places: Tensor | None = None
     """(B, L) how many tokens were fed before that of a slot; None where attention does not ask."""
 
@@ -175,7 +182,7 @@ class DecoderState:
         chosen = self._with(
             position=position,
             longest=int(position.max()) if len(position) else 0,
-            source=self.source.of_sentences(sentences),
+            source=self.source and self.source.of_sentences(sentences),
         )
         return chosen._gathered(sentences, past)
 
@@ -200,7 +207,7 @@ class DecoderState:
             longest=max(self.longest, other.longest),
             past=torch.cat([_padded_left(past, length) for past in (self.past, other.past)]),
             cache=self.cache.joined(other.cache, room=_ROOM * self.rows_per_sentence),
-            source=self.source.joined(other.source),
+            source=self.source and other.source and self.source.joined(other.source),
             places=_joined_places(self.places, other.places, length),
         )
 

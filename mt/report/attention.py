@@ -28,6 +28,7 @@ _LAYERS: dict[Kind, re.Pattern[str]] = {
     "cross": re.compile(r"decoder\.(\d+)\.cross_attention"),
     "encoder": re.compile(r"encoder\.(\d+)\.attention"),
     "decoder": re.compile(r"decoder\.(\d+)\.self_attention"),
+    "stream": re.compile(r"decoder\.(\d+)\.attention"),
 }
 """Names of the attention layers in a model."""
 
@@ -65,7 +66,7 @@ class AttendedPair:
     log_probabilities: tuple[float, ...]
     """(T + 1) natural logs of the probabilities of the predicted pieces."""
     maps: tuple[AttentionMaps, ...]
-    """Cross-attention, the encoder's and the decoder's self-attention."""
+    """Cross-attention, the encoder's and the decoder's self-attention; or that of one stream."""
 
 
 def attend_to_pair(
@@ -92,14 +93,20 @@ def attend_to_pair(
     with recorded_weights(loaded.model) as recorded:
         (forced,) = force(loaded.model, [(source_tokens, tokens)])
     source_pieces = tokenizers.source.pieces([*source_tokens, END])
+    num_prefix = len(source_pieces) if loaded.config.model.bidirectional_source else 0
     fed = tokenizers.target.pieces([START, *tokens])
     predicted = tokenizers.target.pieces([*tokens, END])
     # Cross-attention chooses what to predict; self-attention is between the tokens that are fed.
-    sides: dict[Kind, tuple[list[str], list[str]]] = {
-        "cross": (predicted, source_pieces),
-        "encoder": (source_pieces, source_pieces),
-        "decoder": (fed, fed),
-    }
+    sides: dict[Kind, tuple[list[str], list[str]]]
+    if loaded.config.model.architecture == "decoder-only":
+        stream = [*source_pieces, *fed]
+        sides = {"stream": (stream, stream)}
+    else:
+        sides = {
+            "cross": (predicted, source_pieces),
+            "encoder": (source_pieces, source_pieces),
+            "decoder": (fed, fed),
+        }
     return AttendedPair(
         source=tokenizers.source.normalise(source),
         target=tokenizers.target.normalise(target),
@@ -109,7 +116,7 @@ def attend_to_pair(
         predicted_pieces=tuple(predicted),
         log_probabilities=forced.log_probabilities,
         maps=tuple(
-            _maps(kind, _stacked(kind, recorded), queries, keys)
+            _maps(kind, _stacked(kind, recorded), queries, keys, num_prefix=num_prefix)
             for kind, (queries, keys) in sides.items()
         ),
     )
@@ -147,12 +154,12 @@ def _stacked(kind: Kind, recorded: dict[str, Tensor]) -> Tensor:
 
 
 def _maps(
-    kind: Kind, weights: Tensor, queries: Sequence[str], keys: Sequence[str]
+    kind: Kind, weights: Tensor, queries: Sequence[str], keys: Sequence[str], *, num_prefix: int
 ) -> AttentionMaps:
     return AttentionMaps(
         kind=kind,
         queries=tuple(queries),
         keys=tuple(keys),
         weights=weights,
-        profiles=profile_heads(kind, weights),
+        profiles=profile_heads(kind, weights, num_prefix=num_prefix),
     )

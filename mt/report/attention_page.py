@@ -21,12 +21,14 @@ KIND_NAMES: dict[Kind, str] = {
     "cross": "Cross-attention",
     "encoder": "Encoder self-attention",
     "decoder": "Decoder self-attention",
+    "stream": "Self-attention of the stream",
 }
 
 _BUTTONS: dict[Kind, tuple[str, str]] = {
     "cross": ("Cross", "-attention"),
     "encoder": ("Encoder", " self-attention"),
     "decoder": ("Decoder", " self-attention"),
+    "stream": ("Self-attention", " of source and target in one stream"),
 }
 """The same on buttons: what is always shown, and what where there is room."""
 
@@ -43,6 +45,7 @@ _AXES: dict[Kind, tuple[str, str]] = {
     "cross": ("the steps of the decoder", "the source tokens"),
     "encoder": ("the source tokens that attend", "the source tokens attended to"),
     "decoder": ("the target tokens fed so far, that attend", "those attended to"),
+    "stream": ("the tokens of source and target that attend", "those attended to"),
 }
 
 _DEFINITIONS: dict[Pattern, str] = {
@@ -51,7 +54,8 @@ _DEFINITIONS: dict[Pattern, str] = {
     "diagonal": "in self-attention the token itself; in cross-attention the place as far along the "
     "source as the token is along the target, or a neighbour of it",
     "end-of-sentence": "the end symbol of the source",
-    "start-of-sentence": "the start symbol of the target (the decoder’s self-attention)",
+    "start-of-sentence": "the start symbol of the target (the decoder’s self-attention), or the "
+    "first token of a stream",
 }
 
 _WHOLE = 10_000
@@ -121,7 +125,7 @@ def _table(maps: AttentionMaps) -> str:
     head = "".join(f'<th scope="col" class="number">{pattern}</th>' for pattern in patterns)
     rows = "\n".join(_row(maps.kind, profile) for profile in profiles)
     return f"""\
-<details{" open" if maps.kind == "cross" else ""}>
+<details{" open" if maps.kind in ("cross", "stream") else ""}>
 <summary>{KIND_NAMES[maps.kind]}: {len(profiles)} heads, {num_named} named</summary>
 <div class="scroll"><table class="list">
 <thead><tr><th scope="col">head</th><th scope="col">looks like</th>\

@@ -14,8 +14,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-Kind = Literal["cross", "encoder", "decoder"]
-"""Whose attention: the decoder's to the source, or the self-attention of a side."""
+Kind = Literal["cross", "encoder", "decoder", "stream"]
+"""Whose attention: the decoder's to the source, the self-attention of a side, or that of both sides
+as one stream, in a decoder-only model."""
 
 Pattern = Literal[
     "previous-token", "next-token", "diagonal", "end-of-sentence", "start-of-sentence"
@@ -25,9 +26,11 @@ PATTERNS: dict[Kind, tuple[Pattern, ...]] = {
     "cross": ("diagonal", "end-of-sentence"),
     "encoder": ("previous-token", "next-token", "diagonal", "end-of-sentence"),
     "decoder": ("previous-token", "diagonal", "start-of-sentence"),
+    "stream": ("previous-token", "diagonal", "start-of-sentence"),
 }
 """What is looked for in each kind. The decoder sees no later token and is fed no end symbol: where
-an encoder head rests on the end, one of the decoder rests on the start."""
+an encoder head rests on the end, one of the decoder rests on the start; one of a stream on its
+first token."""
 
 LEAST_WEIGHT = 0.5
 """A head is named when so much of its weight, the mean over queries, lies on the pattern …"""
@@ -61,10 +64,15 @@ def entropy(weights: Tensor) -> Tensor:
     return out
 
 
-def visible_keys(kind: Kind, num_queries: int, num_keys: int) -> Tensor:
-    """Which keys a query may attend to: (T, S) of bool, causal in the decoder."""
+def visible_keys(kind: Kind, num_queries: int, num_keys: int, *, num_prefix: int = 0) -> Tensor:
+    """Which keys a query may attend to: (T, S) of bool.
+
+    In the decoder and in a stream those up to itself, and the first `num_prefix` of all.
+    """
     visible = torch.ones(num_queries, num_keys, dtype=torch.bool)
-    return visible.tril() if kind == "decoder" else visible
+    if kind in ("cross", "encoder"):
+        return visible
+    return visible.tril() | (torch.arange(num_keys) < num_prefix)
 
 
 def pattern_places(kind: Kind, pattern: Pattern, num_queries: int, num_keys: int) -> Tensor:
@@ -95,11 +103,14 @@ def pattern_places(kind: Kind, pattern: Pattern, num_queries: int, num_keys: int
     return (key == query) & (visible_keys(kind, num_queries, num_keys).sum(1, keepdim=True) > 1)
 
 
-def profile_heads(kind: Kind, weights: Tensor) -> list[list[HeadProfile]]:
-    """The profile of each head of each layer, from weights (L, H, T, S) whose rows sum to 1."""
+def profile_heads(kind: Kind, weights: Tensor, *, num_prefix: int = 0) -> list[list[HeadProfile]]:
+    """The profile of each head of each layer, from weights (L, H, T, S) whose rows sum to 1.
+
+    All queries of a stream see its first `num_prefix` keys.
+    """
     weights = weights.double()
     _, _, num_queries, num_keys = weights.shape
-    visible = visible_keys(kind, num_queries, num_keys)
+    visible = visible_keys(kind, num_queries, num_keys, num_prefix=num_prefix)
     widest = visible.sum(dim=1).double().log()  # (T)
     mean_entropy = entropy(weights).mean(dim=-1)  # (L, H)
     most = float(widest.mean())

@@ -19,21 +19,21 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 
 from mt.errors import ConfigError
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 
 WIDTH_MULTIPLE = 8
 """Lengths of batches are rounded up to a multiple of it where layers are compiled."""
 
 
-def compile_layers(model: EncoderDecoder, *, backend: str = "inductor") -> None:
+def compile_layers(model: TranslationModel, *, backend: str = "inductor") -> None:
     """From now on the layers of `model` compile themselves when they are first called.
 
-    Names of weights stay as they are, and so does `DecoderLayer.step`, by which search goes.
+    Names of weights stay as they are. Search goes by layers of its own.
     Raises ConfigError where the compiler lacks what it needs.
     """
     if backend == "inductor":
         _require_tools(next(model.parameters()).device)
-    for layer in (*model.encoder, *model.decoder):
+    for layer in model.layers():
         # `Module.compile` would let all kinds of layers share the few programs that a function may
         # have, and would take hooks, such as those of sharded layers, into them.
         layer.forward = torch.compile(layer.forward, dynamic=True, backend=backend)

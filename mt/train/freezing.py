@@ -14,6 +14,7 @@ _PART_OF: dict[str, ModelPart] = {
     "output": "embeddings",
     "source_positions": "embeddings",
     "target_positions": "embeddings",
+    "positions": "embeddings",
     "encoder": "encoder",
     "encoder_norm": "encoder",
     "decoder": "decoder",

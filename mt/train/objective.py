@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.train.batch import Batch
 from mt.train.loss import projected_cross_entropy
 
@@ -13,7 +13,7 @@ from mt.train.loss import projected_cross_entropy
 class Objective(nn.Module):
     """A model and its loss in one module, so that every use of a weight lies inside it."""
 
-    def __init__(self, model: EncoderDecoder, *, smoothing: float, dtype: torch.dtype) -> None:
+    def __init__(self, model: TranslationModel, *, smoothing: float, dtype: torch.dtype) -> None:
         super().__init__()
         self.model = model
         self._smoothing = smoothing

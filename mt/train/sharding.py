@@ -34,7 +34,7 @@ def sharded(objective: Objective, device: torch.device) -> Objective:
     objective.to(device)
     _release(objective)
     mesh = init_device_mesh(device.type, (distributed.get_world_size(),))
-    for layer in (*copied.model.encoder, *copied.model.decoder):
+    for layer in copied.model.layers():
         fully_shard(layer, mesh=mesh)
     fully_shard(copied, mesh=mesh)
     return copied

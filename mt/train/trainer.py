@@ -23,7 +23,7 @@ from mt.events import (
     ValidationStarted,
 )
 from mt.model.device import fitting_in_memory, products_in_tf32
-from mt.model.encoder_decoder import EncoderDecoder, count_parameters
+from mt.model.translation_model import TranslationModel, count_parameters
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch
 from mt.train.budget import budget_done, minutes_done, reason_to_end
@@ -62,7 +62,7 @@ _SMALLER = "Take a smaller --preset, or free the device of other programs"
 class Trainer:
     """One training run, new or resumed."""
 
-    model: EncoderDecoder
+    model: TranslationModel
     """Holds averaged weights in validation, else the trained ones; none where those are sharded."""
     config: TrainingConfig
     data: TrainingData

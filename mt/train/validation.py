@@ -15,7 +15,7 @@ import torch
 from mt.config import Metric, TrainingConfig
 from mt.corpus.store import TokenStore
 from mt.model.device import fitting_in_memory
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.train.batch import Batch, make_batch
 from mt.train.distributed import Ranks
 from mt.train.loss import projected_cross_entropy
@@ -66,7 +66,7 @@ def validation_batches(store: TokenStore, ranks: Ranks | None = None) -> Iterato
 
 @torch.no_grad()
 def validation_loss(
-    model: EncoderDecoder, batches: Iterable[Batch], *, device: torch.device
+    model: TranslationModel, batches: Iterable[Batch], *, device: torch.device
 ) -> tuple[float, int]:
     """Summed cross-entropy in nats, without smoothing, in float32; and the number of tokens.
 
@@ -93,7 +93,7 @@ def validation_loss(
 
 
 def score_weights(
-    model: EncoderDecoder,
+    model: TranslationModel,
     dev: TokenStore,
     validator: Validator,
     *,

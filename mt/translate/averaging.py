@@ -7,12 +7,12 @@ from pathlib import Path
 
 import torch
 
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.translate.model_folder import load_weights
 
 
 @torch.no_grad()
-def average_weights(paths: Sequence[Path], model: EncoderDecoder) -> None:
+def average_weights(paths: Sequence[Path], model: TranslationModel) -> None:
     """Put the mean of the weights of `paths` into `model`, which has their shape.
 
     Each number is summed in float64 and rounded once. Memory holds one model and the sums.

@@ -18,8 +18,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.model.device import fitting_in_memory
-from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.products import Product
+from mt.model.translation_model import TranslationModel
 from mt.search.ensemble import log_mean
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import START
@@ -50,7 +50,7 @@ class Forced:
 
 @torch.inference_mode()
 def force(
-    model: EncoderDecoder,
+    model: TranslationModel,
     pairs: Sequence[TokenPair],
     *,
     batch_size: int = 64,
@@ -77,7 +77,7 @@ def force(
 
 
 def force_together(
-    models: Sequence[EncoderDecoder],
+    models: Sequence[TranslationModel],
     pairs: Sequence[TokenPair],
     *,
     batch_size: int = 64,
@@ -128,7 +128,7 @@ def _batches(pairs: Sequence[TokenPair], batch_size: int) -> Iterator[list[int]]
 
 
 def _force_batch(
-    model: EncoderDecoder, pairs: Sequence[TokenPair], dtype: torch.dtype, layers: Collection[int]
+    model: TranslationModel, pairs: Sequence[TokenPair], dtype: torch.dtype, layers: Collection[int]
 ) -> list[Forced]:
     """Decode pairs as one batch, or in halves where they do not fit in the device's memory."""
     if len(pairs) == 1:
@@ -150,7 +150,7 @@ def _force_batch(
 
 
 def _force_at_once(
-    model: EncoderDecoder, pairs: Sequence[TokenPair], dtype: torch.dtype, layers: Collection[int]
+    model: TranslationModel, pairs: Sequence[TokenPair], dtype: torch.dtype, layers: Collection[int]
 ) -> list[Forced]:
     device = next(model.parameters()).device
     source, source_mask = (x.to(device) for x in pad_with_end([pair[0] for pair in pairs]))

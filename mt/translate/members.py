@@ -9,7 +9,7 @@ from pathlib import Path
 from mt.config import SearchConfig
 from mt.errors import DataError, ModelFolderError
 from mt.events import Listener, Notice
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.text.languages import base_code
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import longest_good, trained_length
@@ -31,7 +31,7 @@ class Members:
         self._all = (first, *others)
 
     @property
-    def models(self) -> tuple[EncoderDecoder, ...]:
+    def models(self) -> tuple[TranslationModel, ...]:
         """The models, in order."""
         return tuple(each.model for each in self._all)
 

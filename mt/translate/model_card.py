@@ -112,8 +112,10 @@ def _corpus(corpus: CorpusRead, config: Config) -> list[str]:
 
 def _architecture(config: Config) -> str:
     model = config.model
+    is_one_stack = model.architecture == "decoder-only"
+    layers = f"{model.encoder_layers}+{model.decoder_layers}"
     parts = [
-        f"{model.encoder_layers}+{model.decoder_layers} layers",
+        f"{model.decoder_layers if is_one_stack else layers} layers",
         f"width {model.d_model}",
         f"inner {model.d_inner}",
         f"{model.heads} heads",
@@ -128,7 +130,10 @@ def _architecture(config: Config) -> str:
         parts.append(f"{model.key_value_heads} heads of keys and values")
     if not model.biases:
         parts.append("no biases")
-    return f"Transformer encoder–decoder, {', '.join(parts)}"
+    if model.bidirectional_source:
+        parts.insert(0, "bidirectional over the source")
+    name = "decoder-only" if is_one_stack else "encoder–decoder"
+    return f"Transformer {name}, {', '.join(parts)}"
 
 
 def _tokenizer(config: Config) -> str:

@@ -28,8 +28,10 @@ from mt.config import Config, SearchConfig
 from mt.config_file import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
 from mt.lines import split_lines
+from mt.model.decoder_only import DecoderOnly
 from mt.model.device import choose_device
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.text.tokenizer_pair import TokenizerPair
 
 FORMAT_VERSION = 1
@@ -49,7 +51,7 @@ class LoadedModel:
 
     config: Config
     tokenizers: TokenizerPair
-    model: EncoderDecoder
+    model: TranslationModel
 
 
 def write_config(folder: Path, config: Config) -> None:
@@ -120,7 +122,7 @@ def _format_version(text: str) -> int | None:
     return None
 
 
-def save_weights(folder: Path, model: EncoderDecoder) -> None:
+def save_weights(folder: Path, model: TranslationModel) -> None:
     """Write the weights that `model` holds; tied matrices once, and on no device.
 
     Raises ModelFolderError or OSError, for example when the disk is full; the old ones stay.
@@ -136,9 +138,10 @@ def save_weights(folder: Path, model: EncoderDecoder) -> None:
             raise ModelFolderError(f"{folder / WEIGHTS} cannot be written: {error}") from error
 
 
-def build_model(config: Config, tokenizers: TokenizerPair) -> EncoderDecoder:
+def build_model(config: Config, tokenizers: TokenizerPair) -> TranslationModel:
     """A model of the shape of `config`, with first weights from torch's default generator."""
-    return EncoderDecoder(
+    kind = DecoderOnly if config.model.architecture == "decoder-only" else EncoderDecoder
+    return kind(
         config.model,
         source_vocab=tokenizers.source.vocab_size,
         target_vocab=tokenizers.target.vocab_size,
@@ -180,7 +183,7 @@ def weights_of(folder: Path) -> Path:
     return path
 
 
-def load_weights(path: Path, model: EncoderDecoder) -> None:
+def load_weights(path: Path, model: TranslationModel) -> None:
     """Put the weights of a file into `model`.
 
     Raises ModelFolderError, naming the file, when it is damaged or fits another architecture.

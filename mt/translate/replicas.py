@@ -10,8 +10,8 @@ import torch
 
 from mt.config import SearchPrecision
 from mt.model.device import copied_to
-from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.search_model import SearchModel
+from mt.model.translation_model import TranslationModel
 from mt.search.ensemble import Ensemble
 from mt.search.step import StepModel
 
@@ -20,7 +20,7 @@ from mt.search.step import StepModel
 class Replica:
     """What is searched with on one device."""
 
-    originals: tuple[EncoderDecoder, ...]
+    originals: tuple[TranslationModel, ...]
     """The models as they were trained."""
     members: tuple[SearchModel, ...]
     """The same, arranged for search."""
@@ -31,7 +31,7 @@ class Replica:
 
 
 def replicas_of(
-    models: Sequence[EncoderDecoder],
+    models: Sequence[TranslationModel],
     *,
     copies_on: Sequence[torch.device] = (),
     precision: SearchPrecision,
@@ -50,7 +50,7 @@ def together(models: Sequence[StepModel[Any]]) -> StepModel[Any]:
     return models[0] if len(models) == 1 else Ensemble(models)
 
 
-def _replica(models: Sequence[EncoderDecoder], precision: SearchPrecision) -> Replica:
+def _replica(models: Sequence[TranslationModel], precision: SearchPrecision) -> Replica:
     narrow = precision if precision == "bfloat16" or precision == "int8" else "as trained"
     members = tuple(SearchModel(model, narrow) for model in models)
     return Replica(

@@ -13,7 +13,7 @@ import torch
 from mt.config import Config, Precision, SearchConfig
 from mt.errors import DataError
 from mt.events import Listener, Notice, UnknownSymbols, ignore
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.search.penalty import length_penalty
 from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
@@ -64,7 +64,7 @@ class Scorer:
 
     def __init__(
         self,
-        model: EncoderDecoder,
+        model: TranslationModel,
         tokenizers: TokenizerPair,
         config: Config,
         *,

@@ -13,7 +13,7 @@ from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
 from mt.errors import ConfigError
 from mt.events import LineSplit, Listener, Notice, UnknownSymbols, ignore
 from mt.model.device import choose_devices, choose_search_precision
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 from mt.search.consensus import Utility
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
@@ -44,7 +44,7 @@ class Translator:
 
     def __init__(
         self,
-        model: EncoderDecoder,
+        model: TranslationModel,
         tokenizers: TokenizerPair,
         config: Config,
         *,

@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 
 from mt.config import SearchConfig
-from mt.model.encoder_decoder import padding_bias
+from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.search_model import SearchModel
 from mt.model.state import DecoderState
+from mt.model.translation_model import padding_bias
 from mt.text.padding import pad_with_end
 from mt.translate import model_folder
 from mt.translate.translation import Translation
@@ -83,6 +84,7 @@ def test_padding_changes_no_encoder_state(model: Path) -> None:
     loaded = model_folder.load_model(model)
     sources = loaded.tokenizers.source.encode_batch([*toy_sources(8, seed="states"), WORDS[0]])
     padded, mask = pad_with_end(sources)
+    assert isinstance(loaded.model, EncoderDecoder)
     with torch.inference_mode():
         states = loaded.model.encode(padded, padding_bias(mask))
         for row, source in enumerate(sources):

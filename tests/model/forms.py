@@ -10,9 +10,12 @@ import torch
 from torch import Tensor
 
 from mt.config import ModelConfig
+from mt.model.decoder_only import DecoderOnly
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel
 
 CHOICES: dict[str, tuple[Any, ...]] = {
+    "architecture": ("encoder-decoder", "decoder-only", "prefix"),
     "positions": ("sinusoidal", "learned", "rotary", "relative"),
     "key_value_heads": (None, 2, 1),
     "biases": (True, False),
@@ -21,7 +24,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "activation": ("relu", "gelu", "swiglu"),
     "tied": ("all", "target", "none"),
 }
-"""What can be chosen of a model, most entangled ones first."""
+"""What can be chosen of a model, most entangled ones first; "prefix" is a decoder-only model with
+bidirectional attention over the source."""
 Form = dict[str, Any]
 VOCABULARY = 11
 
@@ -63,23 +67,27 @@ def name_of(form: Form) -> str:
     )
 
 
-def make_model(form: Form) -> EncoderDecoder:
+def make_model(form: Form) -> TranslationModel:
     """A model in float64, in evaluation mode."""
     torch.manual_seed(0)
+    is_one_stack = form["architecture"] != "encoder-decoder"
     config = ModelConfig(
+        architecture="decoder-only" if is_one_stack else "encoder-decoder",
+        bidirectional_source=form["architecture"] == "prefix",
         d_model=16,
         d_inner=32,
         heads=4,
-        encoder_layers=2,
+        encoder_layers=0 if is_one_stack else 2,
         decoder_layers=2,
         dropout=0.1,
         attention_dropout=0.1,
         activation_dropout=0.1,
         max_positions=64,
-        **form,
+        **{name: value for name, value in form.items() if name != "architecture"},
     )
     source_vocab = VOCABULARY if config.tied == "all" else VOCABULARY + 2
-    model = EncoderDecoder(config, source_vocab=source_vocab, target_vocab=VOCABULARY)
+    kind = DecoderOnly if is_one_stack else EncoderDecoder
+    model = kind(config, source_vocab=source_vocab, target_vocab=VOCABULARY)
     with torch.no_grad():
         for parameter in model.parameters():  # biases too: zeros would hide mistakes
             if parameter.dim() == 1:
@@ -94,7 +102,7 @@ def source_of(*lengths: int) -> tuple[Tensor, Tensor]:
     return ids, mask
 
 
-def logits_of(model: EncoderDecoder, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
+def logits_of(model: TranslationModel, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
     hidden: Tensor = model(source, mask, target)
     return hidden @ model.output_weight.T
 

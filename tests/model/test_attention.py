@@ -19,7 +19,7 @@ from mt.model.attention import (
     scaled_dot_product,
 )
 from mt.model.dropout import Dropout
-from mt.model.encoder_decoder import padding_bias
+from mt.model.translation_model import padding_bias
 
 RTOL = 1e-10
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from mt.config import Initialisation, ModelConfig
-from mt.model.encoder_decoder import EncoderDecoder, count_parameters
+from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.translation_model import TranslationModel, count_parameters
 from tests.model.forms import (
     CHOICES,
     FORMS,
@@ -22,11 +23,11 @@ from tests.model.forms import (
 
 
 @pytest.fixture(params=FORMS, ids=name_of)
-def model(request: pytest.FixtureRequest) -> EncoderDecoder:
+def model(request: pytest.FixtureRequest) -> TranslationModel:
     return make_model(request.param)
 
 
-def test_asking_for_attention_changes_no_hidden_vector(model: EncoderDecoder) -> None:
+def test_asking_for_attention_changes_no_hidden_vector(model: TranslationModel) -> None:
     source, mask = source_of(7, 4)
     target = torch.randint(4, VOCABULARY, (2, 5))
     hidden, weights = model.forward_with_attention(source, mask, target, layers=[0, 1])
@@ -41,7 +42,7 @@ def test_asking_for_attention_changes_no_hidden_vector(model: EncoderDecoder) ->
         model.forward_with_attention(source, mask, target, layers=[2])
 
 
-def test_a_later_target_token_changes_nothing_earlier(model: EncoderDecoder) -> None:
+def test_a_later_target_token_changes_nothing_earlier(model: TranslationModel) -> None:
     source, mask = source_of(5, 5)
     target = torch.randint(4, VOCABULARY, (2, 6))
     other = target.clone()
@@ -51,7 +52,7 @@ def test_a_later_target_token_changes_nothing_earlier(model: EncoderDecoder) -> 
     assert not torch.allclose(before[:, 4:], after[:, 4:])
 
 
-def test_padding_and_company_change_no_logit(model: EncoderDecoder) -> None:
+def test_padding_and_company_change_no_logit(model: TranslationModel) -> None:
     source, mask = source_of(8, 3)
     target = torch.randint(4, VOCABULARY, (2, 5))
     together = logits_of(model, source, mask, target)
@@ -62,7 +63,7 @@ def test_padding_and_company_change_no_logit(model: EncoderDecoder) -> None:
     assert_close(logits_of(model, wider, wider_mask, target), together)
 
 
-def test_dropout_acts_in_training_and_not_in_evaluation(model: EncoderDecoder) -> None:
+def test_dropout_acts_in_training_and_not_in_evaluation(model: TranslationModel) -> None:
     source, mask = source_of(5)
     target = torch.randint(4, VOCABULARY, (1, 4))
     assert_close(model(source, mask, target), model(source, mask, target))
@@ -70,7 +71,7 @@ def test_dropout_acts_in_training_and_not_in_evaluation(model: EncoderDecoder) -
     assert not torch.allclose(model(source, mask, target), model(source, mask, target))
 
 
-def test_tied_matrices_are_one(model: EncoderDecoder) -> None:
+def test_tied_matrices_are_one(model: TranslationModel) -> None:
     tied = model.config.tied
     assert (model.source_embedding is model.target_embedding) == (tied == "all")
     assert (model.output_weight is model.target_embedding.weight) == (tied != "none")
@@ -79,7 +80,7 @@ def test_tied_matrices_are_one(model: EncoderDecoder) -> None:
     assert len(matrices) == {"all": 1, "target": 2, "none": 3}[tied]
 
 
-def test_every_parameter_gets_a_gradient(model: EncoderDecoder) -> None:
+def test_every_parameter_gets_a_gradient(model: TranslationModel) -> None:
     source, mask = source_of(5, 5)
     logits_of(model, source, mask, torch.randint(0, VOCABULARY, (2, 6))).logsumexp(
         -1

@@ -10,9 +10,9 @@ from torch import nn
 
 from mt.config import Activation, ModelConfig, NormOrder
 from mt.model.attention import causal_bias
-from mt.model.encoder_decoder import padding_bias
 from mt.model.feed_forward import FeedForward, GatedFeedForward
 from mt.model.layers import DecoderLayer, EncoderLayer
+from mt.model.translation_model import padding_bias
 from tests.model.test_attention import copy_attention
 
 TorchActivation = Literal["relu", "gelu"]

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from mt.model.encoder_decoder import padding_bias
 from mt.model.positions import RelativePositions, sinusoids
 from mt.model.relative import RelativeAttention, by_offset
+from mt.model.translation_model import padding_bias
 
 
 def draw(*shape: int) -> Tensor:

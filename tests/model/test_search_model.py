@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.search_model import SearchModel
+from mt.model.translation_model import TranslationModel
 from tests.model.forms import (
     FORMS,
     VOCABULARY,
@@ -20,17 +20,17 @@ from tests.model.forms import (
 
 
 @pytest.fixture(params=FORMS, ids=name_of)
-def model(request: pytest.FixtureRequest) -> EncoderDecoder:
+def model(request: pytest.FixtureRequest) -> TranslationModel:
     return make_model(request.param)
 
 
 @pytest.fixture
-def search(model: EncoderDecoder) -> SearchModel:
+def search(model: TranslationModel) -> SearchModel:
     return SearchModel(model)
 
 
 def test_cached_stepping_equals_the_full_pass_at_every_position(
-    model: EncoderDecoder, search: SearchModel
+    model: TranslationModel, search: SearchModel
 ) -> None:
     source, mask = source_of(7, 4)
     target = torch.randint(4, VOCABULARY, (2, 9))
@@ -74,7 +74,7 @@ def test_selecting_twice_equals_selecting_once(search: SearchModel) -> None:
 
 @torch.no_grad()
 def test_a_beam_that_moves_for_long_has_the_logits_of_its_prefixes(
-    model: EncoderDecoder, search: SearchModel
+    model: TranslationModel, search: SearchModel
 ) -> None:
     """Reordered, narrowed to some sentences, joined by others: each row is its own past."""
     draw = torch.Generator().manual_seed(4)

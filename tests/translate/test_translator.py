@@ -295,6 +295,7 @@ def test_a_batch_holds_a_bounded_number_of_tokens(monkeypatch: pytest.MonkeyPatc
     def recorded(
         model: SearchModel, tokens: torch.Tensor, state: DecoderState
     ) -> tuple[torch.Tensor, DecoderState]:
+        assert state.source is not None
         sizes.append((state.source.bias.size(0), state.source.bias.size(3)))
         return step(model, tokens, state)
 
