@@ -28,6 +28,8 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "docs" / "settings.md"
 DATA = ROOT / "docs" / "data.md"
 STARTER = ROOT / "data" / "starter"
+OPTIONAL = {"export": "ctranslate2", "plot": "matplotlib"}
+"""Packages that commands need and a reader may lack."""
 
 
 def field_notes(name: str) -> dict[str, str]:
@@ -118,7 +120,7 @@ def test_the_readme_shows_every_command() -> None:
     shown = {shlex.split(command)[1] for command in readme_commands()}
     assert shown == {
         *("train", "translate", "eval", "average", "check", "export", "score", "inspect"),
-        *("compare", "report"),
+        *("compare", "plot", "report"),
     }
 
 
@@ -150,8 +152,9 @@ def test_the_commands_of_the_readme_run(
         words, _, redirected = command.partition(" > ")
         words, _, given = words.partition(" < ")
         arguments = shlex.split(words)[1:]
-        if arguments[0] == "export" and find_spec("ctranslate2") is None:
-            continue  # an optional package
+        package = OPTIONAL.get(arguments[0])
+        if package is not None and find_spec(package) is None:
+            continue
         if arguments[0] == "train":
             budget = "2" if "--resume" not in arguments else "3"
             for flag in ("--minutes", "--epochs", "--updates"):

@@ -36,7 +36,7 @@ ONE_ROOM = {
     "lxml": ["mt/corpus/formats/xml.py"],
     "polib": ["mt/corpus/formats/po.py"],
     "ctranslate2": ["mt/convert/ctranslate2.py"],
-    "matplotlib": ["mt/report/attention_image.py"],
+    "matplotlib": ["mt/report/figures.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""

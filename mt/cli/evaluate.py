@@ -42,6 +42,9 @@ from mt.cli.score_flags import metric_options, sampling_options, scored_model_op
     help="Write a page with all of it, as mt report does, intervals included.",
 )
 @click.option(
+    "--card", is_flag=True, help="Write the scores into the card of MODEL, intervals included."
+)
+@click.option(
     "--source",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -65,16 +68,25 @@ def command(**flags: Any) -> None:
     from mt.cli.score_report import lines_of, write_sentences
 
     page = flags["html"]
+    flags["confidence"] |= page is not None or flags["card"]
     if page is not None:
         from mt.cli.report_contents import require_page, write_report
 
         require_page(page)
-        flags["confidence"] = True
+    if flags["card"]:
+        from mt.cli.card import require_card
+
+        require_card(flags["model"])
     evaluation = evaluate(flags, say=stderr_console().print)
     if flags["sentences"] is not None:
         write_sentences(flags["sentences"], evaluation.measured)
     if page is not None:
         write_report(page, flags, evaluation)
+    if flags["card"]:
+        from mt.cli.card import add_scores
+
+        add_scores(flags["model"], flags["files"], evaluation)
+        click.echo(f"the scores are in the card of {flags['model']}", err=True)
     if flags["as_json"]:
         click.echo(json.dumps(evaluation.record, ensure_ascii=False))
         return
@@ -95,6 +107,8 @@ def _refuse_contradictions(flags: dict[str, Any]) -> None:
         raise click.UsageError("--shortlist has an effect with -m MODEL alone")
     if model is not None and flags["source"] is not None:
         raise click.UsageError("--source has an effect without -m alone: SOURCE is the first file")
+    if flags["card"] and (model is None or flags["others"]):
+        raise click.UsageError("--card has an effect with one -m MODEL alone, whose card it is")
     if num_files < (1 if model is None else 2):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
     if flags["sentences"] is not None and not flags["sentences"].parent.is_dir():
@@ -104,6 +118,6 @@ def _refuse_contradictions(flags: dict[str, Any]) -> None:
     if flags["paired"] is not None and len(flags["hyp"]) + (model is not None) < 2:
         raise click.UsageError("--paired compares systems: give two --hyp at least")
     if flags["resamples"] is not None and not (
-        flags["confidence"] or flags["paired"] or flags["html"]
+        flags["confidence"] or flags["paired"] or flags["html"] or flags["card"]
     ):
         raise click.UsageError("--resamples has an effect with --confidence or --paired alone")

@@ -24,6 +24,7 @@ _COMMANDS = {
     "score": ("mt.cli.score", "Score given translations, and align their words."),
     "report": ("mt.cli.report", "Tell all that is known of a model, as a page."),
     "inspect": ("mt.cli.inspect", "Show what a model attends to, as a page."),
+    "plot": ("mt.cli.plot", "Draw training curves."),
     "average": ("mt.cli.average", "Average the weights of models, or of states of one run."),
     "shortlist": ("mt.cli.shortlist", "Learn what bounds the vocabulary of a search."),
     "export": ("mt.cli.export", "Write a model for another program."),

@@ -14,6 +14,7 @@ import click
 
 from mt.atomic import write_text
 from mt.cli.evaluation import Evaluation
+from mt.cli.machine import typed_command
 from mt.errors import DataError, MtError
 from mt.evaluate.scores import word_splitter
 from mt.events import Event, Notice
@@ -192,8 +193,7 @@ def _attention(scored: Scored, flags: dict[str, Any]) -> dict[int, AttendedSente
 
 def _commands(models: Sequence[ModelRecord], flags: dict[str, Any]) -> list[tuple[str, str]]:
     """The command that made the page, and those that made its models."""
-    arguments = click.get_current_context().find_root().obj
-    commands = [("This page", shlex.join(["mt", *map(str, arguments)]))]
+    commands = [("This page", typed_command())]
     for model in models:
         made = commands_of(model.card)
         commands += [(f"The model {model.name}, as its card tells", command) for command in made]

@@ -7,6 +7,8 @@ Series have the names of `mt train --tensorboard`: `train/loss`, `train/learning
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import math
 from collections import defaultdict
@@ -113,6 +115,21 @@ def averaged(points: Sequence[Point], *, most: int) -> tuple[Point, ...]:
     size = -(-len(points) // most)
     groups = (points[start : start + size] for start in range(0, len(points), max(size, 1)))
     return tuple(_mean(group) for group in groups)
+
+
+def smoothed(points: Sequence[Point], *, half_width: int) -> tuple[Point, ...]:
+    """Each value becomes the mean of itself and of `half_width` points before and after it.
+
+    Near an end as many are taken on both sides as there are, so that no slope shifts the curve.
+    """
+    sums = [0.0, *itertools.accumulate(point.value for point in points)]
+    found = []
+    for place, point in enumerate(points):
+        reach = min(half_width, place, len(points) - 1 - place)
+        start, end = place - reach, place + reach + 1
+        value = (sums[end] - sums[start]) / (end - start)
+        found.append(dataclasses.replace(point, value=value))
+    return tuple(found)
 
 
 def _mean(group: Sequence[Point]) -> Point:

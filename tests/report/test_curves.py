@@ -9,7 +9,7 @@ import pytest
 from mt.cli.records import MetricsFile
 from mt.errors import ModelFolderError
 from mt.events import BatchDone, TrainingEnded, TrainingStarted, Validated
-from mt.report.curves import Point, averaged, read_curves
+from mt.report.curves import Point, averaged, read_curves, smoothed
 
 
 def started(first_update: int = 1) -> TrainingStarted:
@@ -156,3 +156,12 @@ def test_neighbours_are_averaged_only_where_there_are_too_many() -> None:
     assert len(few) == 10
     assert all(each.value == 0.5 for each in few)
     assert few[0].minutes == 5.5
+
+
+def test_smoothing_keeps_a_line_a_line_and_flattens_noise() -> None:
+    line = tuple(Point(update=i, epoch=i, minutes=i, value=2.0 * i) for i in range(50))
+    assert smoothed(line, half_width=7) == line
+    assert smoothed(line, half_width=0) == line
+    assert smoothed((), half_width=3) == ()
+    noise = tuple(Point(update=i, epoch=i, minutes=i, value=i % 3) for i in range(50))
+    assert [point.value for point in smoothed(noise, half_width=1)[1:-1]] == [1.0] * 48
