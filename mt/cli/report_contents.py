@@ -60,18 +60,17 @@ def write_report(
     scored = None
     if evaluation is not None:
         scored = _scored(evaluation, flags, is_validation=is_validation)
-    write_text(
-        page,
-        report_page(
-            Report(
-                title=_title(models, scored),
-                models=models,
-                scored=scored,
-                unscored=unscored,
-                commands=_commands(models, flags),
-            )
-        ),
+    html = report_page(
+        Report(
+            title=_title(models, scored),
+            models=models,
+            scored=scored,
+            unscored=unscored,
+            commands=_commands(models, flags),
+        )
     )
+    # Names of files need not be UTF-8.
+    write_text(page, html.encode("utf-8", "backslashreplace").decode("utf-8"))
     click.echo(f"the report is in {page}", err=True)
 
 

@@ -246,3 +246,10 @@ def test_whether_lines_were_trained_on_is_told(
     page = tmp_path / "page.html"
     report(folder, files["source"], files["ref"], "-o", page).check()
     assert told in page.read_text("utf-8")
+
+
+def test_names_of_files_need_not_be_utf8(files: dict[str, Path], tmp_path: Path) -> None:
+    odd = files["ref"].rename(tmp_path / "ref\udcff")
+    page = tmp_path / "page.html"
+    run_here("eval", "--hyp", files["other"], odd, "--resamples", "100", "--html", page).check()
+    assert "ref\\udcff" in page.read_text("utf-8")
