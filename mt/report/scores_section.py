@@ -41,8 +41,8 @@ def scores_section(scored: Scored) -> str:
 
 def _files(scored: Scored) -> str:
     """What was scored, and how it is known again."""
-    words = "symbols" if scored.of_symbols else f"BLEU tokenizer {scored.tokenize}"
-    rows = [("lines", f"{len(scored.references[0]):,} <span class=quiet>{escape(words)}</span>")]
+    words = "symbols, as they are" if scored.of_symbols else f"by the tokenizer {scored.tokenize}"
+    rows = [("lines", f"{len(scored.references[0]):,}"), ("words of BLEU", escape(words))]
     rows += [(file.role, _file(file.name, file.digest)) for file in scored.files]
     alone = len(scored.systems) == 1
     rows += [

@@ -253,3 +253,16 @@ def test_names_of_files_need_not_be_utf8(files: dict[str, Path], tmp_path: Path)
     page = tmp_path / "page.html"
     run_here("eval", "--hyp", files["other"], odd, "--resamples", "100", "--html", page).check()
     assert "ref\\udcff" in page.read_text("utf-8")
+
+
+def test_symbols_are_compared_as_they_are(tmp_path: Path) -> None:
+    hypothesis, reference, page = (tmp_path / name for name in ("hyp", "ref", "page.html"))
+    hypothesis.write_bytes(as_bytes(["view-a cart.1 buy", "view-a"]))
+    reference.write_bytes(as_bytes(["view-a cart.2 buy", "view-a"]))
+    arguments = ("eval", "--symbols", "--hyp", hypothesis, reference, "--resamples", "100")
+    run_here(*arguments, "--html", page).check()
+    text = page.read_text("utf-8")
+    assert "view-a <del>cart.1</del> buy" in text
+    assert "view-a <ins>cart.2</ins> buy" in text
+    assert '<h3>SER <span class="quiet small">less is better' in text
+    assert "symbols, as they are" in text
