@@ -94,7 +94,8 @@ def chart(lines: Sequence[Line], *, title: str, marks: Sequence[tuple[float, str
         if line.is_marked or len(line.points) == 1:
             parts += [
                 f'<circle class="dot line-{number}" r="3" '
-                f'cx="{x(place):.2f}%" cy="{y(value):.1f}"/>'
+                f'cx="{x(place):.2f}%" cy="{y(value):.1f}"><title>{escape(line.name)} '
+                f"{value:.4g} at update {place:,.0f}</title></circle>"
                 for place, value in line.points
             ]
     drawn = "".join(parts)

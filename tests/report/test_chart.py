@@ -28,6 +28,10 @@ def test_dots_lie_where_their_values_are() -> None:
     assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.02)
     assert y[0] - y[1] == pytest.approx(y[1] - y[2], abs=0.2)
     grid = [float(each.attrib["y1"]) for each in drawn.iter("line") if "y1" in each.attrib]
+    told = [each.text for each in drawn.iter("title")]
+    assert told == [
+        f"BLEU {value} at update {place}" for place, value in ((0, 0), (50, 10), (100, 20))
+    ]
     assert y[0] in grid
     assert y[2] in grid
 
