@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from mt.report.chart import Line, chart
@@ -65,18 +66,18 @@ def _figures(curves: Curves) -> list[str]:
         if name not in _ERRORS
     ]
     errors = [_line(curves, "dev/SER", "SER", dots=True)]
-    rate = [_line(curves, "train/learning_rate", "learning rate", dots=False)]
-    for title, unit, lines in (
+    unit, rate = _rate(curves)
+    for title, told, lines in (
         ("Loss", "nats per target token, less is better; ", loss),
         ("Scores of the validation set", "more is better; ", scores),
         ("Symbol error rate of the validation set", "per cent, less is better; ", errors),
-        ("Learning rate", "", rate),
+        ("Learning rate", unit, [rate]),
     ):
         drawn = [line for line in lines if line.points]
         if drawn:
-            told = f' <span class="quiet small">{unit}by update</span>'
+            below = f' <span class="quiet small">{told}by update</span>'
             figures.append(
-                f"<figure><figcaption>{title}{told}</figcaption>"
+                f"<figure><figcaption>{title}{below}</figcaption>"
                 f"{chart(drawn, title=title, marks=marks)}</figure>\n"
             )
     return figures
@@ -86,6 +87,17 @@ def _means(curves: Curves) -> str:
     """What the line of the training loss is called."""
     each = -(-len(curves.points("train/loss")) // _MOST_POINTS)
     return "training, label-smoothed" + (f", means of {each} records" if each > 1 else "")
+
+
+def _rate(curves: Curves) -> tuple[str, Line]:
+    """The learning rate in a power of ten, so that its ticks are short; and that unit in words."""
+    line = _line(curves, "train/learning_rate", "learning rate", dots=False)
+    highest = max((value for _, value in line.points), default=0.0)
+    if not 0.0 < highest < 1.0:
+        return "", line
+    power = -math.floor(math.log10(highest))
+    points = [(update, value * 10**power) for update, value in line.points]
+    return f"in 10<sup>−{power}</sup>; ", Line(name=f"learning rate × 1e{power}", points=points)
 
 
 def _line(curves: Curves, series: str, name: str, *, dots: bool) -> Line:

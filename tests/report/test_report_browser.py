@@ -180,12 +180,16 @@ def test_nothing_moves_for_those_who_asked_for_it(shown: Tab) -> None:
 
 def test_on_paper_all_is_open_and_nothing_is_a_button(shown: Tab) -> None:
     shown.call("Emulation.setEmulatedMedia", media="print")
+    closed = shown.evaluate("document.querySelectorAll('details:not([open])').length")
+    assert closed > 0
     shown.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert shown.evaluate("document.querySelectorAll('details:not([open])').length") == 0
     hidden = (
         "[...document.querySelectorAll('nav, .example button')].every((n) => !n.checkVisibility())"
     )
     assert shown.evaluate(hidden)
+    shown.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert shown.evaluate("document.querySelectorAll('details:not([open])').length") == closed
     shown.call("Emulation.setEmulatedMedia", media="")
 
 

@@ -229,6 +229,8 @@ def test_the_numbers_of_the_curves_stand_in_tables() -> None:
     assert summary in page.text
     html = report_page(report(with_scores=False))
     assert "training, label-smoothed, means of 2 records from " in html
+    assert "learning rate × 1e3 from 1 at update 30 to 1 at 5,990" in html
+    assert "in 10<sup>−3</sup>; by update" in html
     assert "BLEU from 20 at update 1,000 to 31.5 at 2,000; chrF2 from 40 at update 1,000" in html
 
 
