@@ -34,8 +34,11 @@ OPTIONAL = {"export": "ctranslate2", "plot": "matplotlib"}
 
 def field_notes(name: str) -> dict[str, str]:
     """The sentence under each field of a dataclass."""
-    tree = ast.parse(Path(mt.config.__file__).read_text("utf-8"))
-    (node,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+    files = Path(mt.config.__file__).parent.glob("*.py")
+    trees = [ast.parse(file.read_text("utf-8")) for file in files]
+    (node,) = (
+        n for tree in trees for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name
+    )
     notes: dict[str, str] = {}
     for item, below in itertools.pairwise(node.body):
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
@@ -51,7 +54,7 @@ def render_settings() -> str:
         "",
         "`--set section.key=value` sets one, `--config FILE.toml` many. Defaults are those of the",
         "preset `tiny`; the other presets differ where the last table says so. This page is",
-        "written from `mt/config.py` by `python -m tests.test_docs`, and a test keeps it true.",
+        "written from `mt/config/` by `python -m tests.test_docs`, and a test keeps it true.",
     ]
     for section in dataclasses.fields(Config):
         value = getattr(Config(), section.name)

@@ -16,12 +16,11 @@ import torch
 from torch import Tensor
 
 from mt.config import Config, ModelConfig, SearchConfig, TokenizerConfig
-from mt.model.encoder_decoder import EncoderDecoder
 from mt.text.padding import pad_with_end
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.model_folder import load_model, save_weights, write_config
+from mt.translate.model_folder import build_model, load_model, save_weights, write_config
 from mt.translate.translator import Translator
 from tests.cases.runs import run_here
 
@@ -54,9 +53,7 @@ def write_model(folder: Path, shape: ModelConfig = SHAPE, *, joint: bool = True)
     pair = tokenizers(joint=joint)
     config = Config(model=shape, tokenizer=TokenizerConfig(joint=joint))
     torch.manual_seed(5)
-    model = EncoderDecoder(
-        shape, source_vocab=pair.source.vocab_size, target_vocab=pair.target.vocab_size
-    )
+    model = build_model(config, pair)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=0.1)
@@ -105,7 +102,11 @@ def test_every_variant_keeps_its_probabilities_or_is_refused(
 ) -> None:
     pytest.importorskip("ctranslate2")
     shape = SHAPE if joint else dataclasses.replace(SHAPE, tied="target")
-    shape = dataclasses.replace(shape, **{key: value})  # type: ignore[arg-type]
+    changes = {key: value}
+    if value == "decoder-only" or (key == "bidirectional_source" and value):
+        changes |= {"architecture": "decoder-only", "encoder_layers": 0}
+        key, value = "architecture", "decoder-only"
+    shape = dataclasses.replace(shape, **changes)  # type: ignore[arg-type]
     if not joint and shape.tied == "all":
         return  # no such model
     folder = write_model(tmp_path / "m", shape, joint=joint)
