@@ -123,7 +123,7 @@ def test_the_readme_shows_every_command() -> None:
     shown = {shlex.split(command)[1] for command in readme_commands()}
     assert shown == {
         *("train", "translate", "eval", "average", "check", "export", "score", "inspect"),
-        *("compare", "plot"),
+        *("compare", "plot", "report"),
     }
 
 

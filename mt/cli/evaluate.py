@@ -69,6 +69,10 @@ def command(**flags: Any) -> None:
 
     page = flags["html"]
     flags["confidence"] |= page is not None or flags["card"]
+    if page is not None:
+        from mt.cli.report_contents import require_page, write_report
+
+        require_page(page)
     if flags["card"]:
         from mt.cli.card import require_card
 
@@ -77,8 +81,6 @@ def command(**flags: Any) -> None:
     if flags["sentences"] is not None:
         write_sentences(flags["sentences"], evaluation.measured)
     if page is not None:
-        from mt.cli.report_contents import write_report
-
         write_report(page, flags, evaluation)
     if flags["card"]:
         from mt.cli.card import add_scores

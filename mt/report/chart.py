@@ -37,13 +37,13 @@ class Scale:
 
     @classmethod
     def around(cls, low: float, high: float, *, most: int = 5) -> Scale:
-        """Round ticks, `most` at most, the outer ones at or beyond `low` and `high`."""
+        """Round ticks, `most` steps at most, the outer ones at or beyond `low` and `high`."""
         if high <= low:
             low, high = (low - abs(low) / 2, high + abs(high) / 2) if low else (0.0, 1.0)
         size = 10.0 ** math.floor(math.log10((high - low) / most))
         for step in (size * factor for factor in (*_STEPS, 20.0, 25.0, 50.0)):
             first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-            if last - first < most:
+            if last - first <= most:
                 break
         return cls(ticks=tuple(number * step for number in range(first, last + 1)))
 
@@ -55,10 +55,11 @@ class Scale:
     def labels(self) -> list[str]:
         """The ticks in as few digits as tell them apart."""
         step = self.ticks[1] - self.ticks[0]
-        digits = next(n for n in range(12) if abs(round(step, n) - step) < step * 1e-6)
-        if digits > 3:
-            return [f"{tick:.1e}".replace("e-0", "e-") if tick else "0" for tick in self.ticks]
-        return [f"{tick:,.{digits}f}" for tick in self.ticks]
+        digits = next((n for n in range(4) if abs(round(step, n) - step) < step * 1e-6), None)
+        if digits is not None:
+            return [f"{tick:,.{digits}f}" for tick in self.ticks]
+        largest = max(map(abs, self.ticks))
+        return [f"{tick:.{2 + math.ceil(math.log10(largest / step))}g}" for tick in self.ticks]
 
 
 def chart(lines: Sequence[Line], *, title: str, marks: Sequence[tuple[float, str]] = ()) -> str:
@@ -93,7 +94,8 @@ def chart(lines: Sequence[Line], *, title: str, marks: Sequence[tuple[float, str
         if line.is_marked or len(line.points) == 1:
             parts += [
                 f'<circle class="dot line-{number}" r="3" '
-                f'cx="{x(place):.2f}%" cy="{y(value):.1f}"/>'
+                f'cx="{x(place):.2f}%" cy="{y(value):.1f}"><title>{escape(line.name)} '
+                f"{value:.4g} at update {place:,.0f}</title></circle>"
                 for place, value in line.points
             ]
     drawn = "".join(parts)

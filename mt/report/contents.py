@@ -32,9 +32,22 @@ class SystemOutput:
     """The translations of one system, and what was counted in them."""
 
     name: str
+    digest: str
+    """A hash of its file, with its name; empty for a model."""
     hypotheses: Sequence[str]
     measured: Sequence[Measured]
     """Under each metric."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredFile:
+    """A file of a test set."""
+
+    role: str
+    """source, reference."""
+    name: str
+    digest: str
+    """A hash of its bytes, with its name; empty where they could be read only once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +63,7 @@ class TrivialSystem:
 class Scored:
     """Systems that were scored on one test set; N lines."""
 
-    name: str
-    """Of the test set."""
+    files: Sequence[ScoredFile]
     is_validation: bool
     """Whether it is the set by which the weights of the model were chosen."""
     systems: Sequence[SystemOutput]
@@ -64,6 +76,8 @@ class Scored:
     """Of the metric that orders sentences and is told by length, among `measured`."""
     split: Splitter
     """Words, as BLEU counts them."""
+    tokenize: str
+    """What BLEU finds words by."""
     of_symbols: bool
     lowercase: bool
     trivial: Sequence[TrivialSystem]

@@ -9,7 +9,7 @@ from mt.report.contents import ModelRecord
 from mt.report.page import escape
 from mt.report.tables import row, table
 
-_ROW = re.compile(r"\| ([^|]+) \| ([^|]+) \|")
+_ROW = re.compile(r"\| ([^|]+) \| (.+) \|")
 _CODE = re.compile(r"`([^`]*)`")
 
 
@@ -39,6 +39,14 @@ def facts_of(card: str) -> list[tuple[str, str]]:
         if match and match[1].strip(" -"):
             rows.append((match[1].strip(), match[2].strip()))
     return rows
+
+
+def commands_of(card: str) -> list[str]:
+    """The commands by which a model was made, as its card tells; none where it does not."""
+    _, _, rest = card.partition("\n## Commands\n")
+    block = rest.partition("\n## ")[0]
+    _, fence, after = block.partition("```sh\n")
+    return [line for line in after.partition("```")[0].split("\n") if line] if fence else []
 
 
 def _facts(card: str) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from mt.evaluate.comparison import LENGTHS, range_name, score_by_group
 from mt.evaluate.results import Result
+from mt.report.chart import Scale
 from mt.report.contents import Scored
-from mt.report.page import escape
+from mt.report.page import breakable, escape
 from mt.report.systems import letter
 from mt.report.tables import row, table
 
@@ -27,10 +28,8 @@ def scores_section(scored: Scored) -> str:
     return f"""\
 <section class="card" aria-labelledby="scores">
 <h2 id="scores">Scores</h2>
-<p>{escape(scored.name)}: {len(scored.references[0]):,} lines\
-{_references(scored)}.</p>
+{_files(scored)}
 {note}
-{_systems(scored)}
 <div class="tiles">
 {"".join(_tile(scored, name) for name in _names(scored))}
 </div>
@@ -40,24 +39,28 @@ def scores_section(scored: Scored) -> str:
 """
 
 
-def _references(scored: Scored) -> str:
-    number = len(scored.references)
-    return f" with {number} references" if number > 1 else ""
+def _files(scored: Scored) -> str:
+    """What was scored, and how it is known again."""
+    words = "symbols, as they are" if scored.of_symbols else f"by the tokenizer {scored.tokenize}"
+    rows = [("lines", f"{len(scored.references[0]):,}"), ("words of BLEU", escape(words))]
+    rows += [(file.role, _file(file.name, file.digest)) for file in scored.files]
+    alone = len(scored.systems) == 1
+    rows += [
+        ("system" if alone else letter(number), _file(system.name, system.digest))
+        for number, system in enumerate(scored.systems)
+    ]
+    return f"<dl>{''.join(f'<dt>{escape(name)}</dt><dd>{text}</dd>' for name, text in rows)}</dl>"
+
+
+def _file(name: str, digest: str) -> str:
+    return (
+        f'<code dir="auto">{breakable(name, "/")}</code> '
+        f'<span class="quiet small">{escape(digest)}</span>'
+    )
 
 
 def _names(scored: Scored) -> list[str]:
     return [each.metric.name for each in scored.systems[0].measured]
-
-
-def _systems(scored: Scored) -> str:
-    """Which letter is which system."""
-    if len(scored.systems) == 1:
-        return ""
-    rows = "".join(
-        f"<dt>{letter(number)}</dt><dd dir=auto>{escape(system.name)}</dd>"
-        for number, system in enumerate(scored.systems)
-    )
-    return f'<dl class="systems">{rows}</dl>'
 
 
 def _tile(scored: Scored, name: str) -> str:
@@ -66,56 +69,66 @@ def _tile(scored: Scored, name: str) -> str:
     (is_error,) = {
         each.metric.is_error for each in scored.systems[0].measured if each.metric.name == name
     }
-    end = max(_WHOLE, *(_upper(result) for result in results))
     alone = len(results) == 1
+    ends = [_WHOLE] if alone else []
+    scale = Scale.around(
+        0.0 if alone else min(_reach(result)[0] for result in results),
+        max([*ends, *(_reach(result)[1] for result in results)]),
+        most=4,
+    )
     rows = "".join(
-        _row(result, "" if alone else letter(number), end) for number, result in enumerate(results)
+        _row(result, "" if alone else letter(number))
+        + _strip(result, scale, number)
+        + _chance(result)
+        for number, result in enumerate(results)
     )
     less = ' <span class="quiet small">less is better</span>' if is_error else ""
+    between = ""
+    if not alone:
+        low, *_, high = scale.labels
+        between = f'<p class="ends small quiet" aria-hidden="true">{low} <span>{high}</span></p>'
     return (
-        f'<div class="tile"><h3>{escape(name)}{less}</h3>{rows}'
-        f'<p class="signature"><code>{escape(results[0].score.signature)}</code></p></div>'
+        f'<div class="tile"><h3>{escape(name)}{less}</h3>{rows}{between}'
+        f'<p class="signature"><code>{breakable(results[0].score.signature)}</code></p></div>'
     )
 
 
-def _row(result: Result, name: str, end: float) -> str:
+def _reach(result: Result) -> tuple[float, float]:
+    """The ends of the interval of a score, or the score twice."""
+    if result.interval is None:
+        return result.score.score, result.score.score
+    mean, half = result.interval.mean, result.interval.half_width
+    return max(mean - half, 0.0), mean + half
+
+
+def _row(result: Result, name: str) -> str:
     who = f'<span class="who">{name}</span> ' if name else ""
     interval = ""
     if result.interval is not None:
-        mean, half = result.interval.mean, result.interval.half_width
-        low, high = max(mean - half, 0.0), mean + half
+        low, high = _reach(result)
         interval = f' <span class="quiet small">95 %: {low:.2f} to {high:.2f}</span>'
-    p_value = ""
-    if result.p_value is not None:
-        chance = ", no difference found" if result.p_value >= _SIGNIFICANT else ""
-        p_value = f' <span class="quiet small">p = {result.p_value:.4f}{chance}</span>'
-    return (
-        f'<p class="score">{who}<strong>{result.score.score:.2f}</strong>{interval}{p_value}</p>'
-        f"{_strip(result, end)}"
-    )
+    return f'<p class="score">{who}<strong>{result.score.score:.2f}</strong>{interval}</p>'
 
 
-def _upper(result: Result) -> float:
-    half = 0.0 if result.interval is None else result.interval.half_width
-    return result.score.score + half
+def _chance(result: Result) -> str:
+    """How likely chance alone makes such a difference."""
+    if result.p_value is None:
+        return ""
+    found = ", no difference found" if result.p_value >= _SIGNIFICANT else ""
+    return f'<p class="p quiet small">p = {result.p_value:.4f}{found}</p>'
 
 
-def _strip(result: Result, end: float) -> str:
-    """The score on a line from 0 to `end`, with its interval."""
-    score = 100 * result.score.score / end
-    band = ""
-    if result.interval is not None:
-        low = max(result.interval.mean - result.interval.half_width, 0.0)
-        width = result.interval.mean + result.interval.half_width - low
-        band = (
-            f'<rect class="band" x="{100 * low / end:.2f}%" width="{100 * width / end:.2f}%" '
-            'y="1" height="10" rx="2"/>'
-        )
+def _strip(result: Result, scale: Scale, number: int) -> str:
+    """The score and its interval on a scale; a bar where that begins at 0."""
+    low, high, here = (100 * scale.share(each) for each in (*_reach(result), result.score.score))
+    bar = ""
+    if scale.ticks[0] == 0:
+        bar = f'<rect class="bar system-{number % 4}" width="{here:.2f}%" y="4" height="4" rx="2"/>'
     return (
         '<svg class="strip" width="100%" height="12" aria-hidden="true">'
-        f'<rect class="track" width="100%" y="4" height="4" rx="2"/>'
-        f'<rect class="bar" width="{score:.2f}%" y="4" height="4" rx="2"/>{band}'
-        f'<circle class="end" cx="{score:.2f}%" cy="6" r="4"/></svg>'
+        f'<rect class="track" width="100%" y="4" height="4" rx="2"/>{bar}'
+        f'<rect class="band system-{number % 4}" x="{low:.2f}%" width="{high - low:.2f}%" '
+        f'y="2" height="8" rx="2"/><rect class="here" x="{here:.2f}%" width="2" height="12"/></svg>'
     )
 
 
@@ -139,6 +152,7 @@ def _trivial(scored: Scored) -> str:
 def _said(said: Sequence[str]) -> str:
     """What was told on the way, warnings first."""
     texts = [text.removeprefix("mt: ") for text in said]
+    texts = [text for text in texts if not text.startswith("beside it, ")]  # the table has it
     texts.sort(key=lambda text: not text.startswith("warning: "))
     if not texts:
         return ""

@@ -1,4 +1,4 @@
-"""The cross-attention of a model over some sentences, as alignments look at it.
+"""The attention of a model to the source over some sentences, as alignments look at it.
 
 One layer and one step, the mean over heads: those by which `mt translate --alignment` aligns words.
 `mt inspect` shows every layer and head of one pair.
@@ -28,7 +28,8 @@ class AttendedSentence:
     target_pieces: tuple[str, ...]
     """(T)."""
     weights: Tensor
-    """(T, S + 1) in float32 on the CPU; each row sums to 1."""
+    """(T, S + 1) in float32 on the CPU; each row sums to 1, of a decoder-only model to the share
+    that lies on the source."""
 
 
 def attend_to_sentences(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from mt.evaluate.comparison import gains, most_different
 from mt.report.contents import Scored
-from mt.report.differences import Span, differences, pieces_of
+from mt.report.differences import Span, differences
 from mt.report.page import escape
 from mt.report.systems import letter
 
@@ -96,12 +95,16 @@ def _example(scored: Scored, place: int) -> str:
         label = "Translation" if len(scored.systems) == 1 else f"Translation {letter(count)}"
         told = f"{label} <span class=quiet>{_scores(scored, count, place)}</span>"
         parts.append(_text("hypothesis", told, _marked(own, "hypothesis")))
+    button = ""
     if place in scored.attention:
-        parts.append(
-            f'<p class="attend"><button type="button" data-place="{place}" hidden>'
-            f'Attention<span class="aside"> of line {place + 1}</span></button></p>'
+        button = (
+            f'<button type="button" data-place="{place}" hidden>Attention'
+            f'<span class="aside"> of line {place + 1}</span></button>'
         )
-    return f'<article class="example"><h3>Line {place + 1:,}</h3>{"".join(parts)}</article>'
+    return (
+        f'<article class="example"><header><h3>Line {place + 1:,}</h3>{button}</header>'
+        f"{''.join(parts)}</article>"
+    )
 
 
 def _scores(scored: Scored, system: int, place: int) -> str:
@@ -116,20 +119,20 @@ def _nearest(
     scored: Scored, place: int, hypothesis: str
 ) -> tuple[int, tuple[list[Span], list[Span]]]:
     """The number of the reference that is most like a hypothesis, and how the two differ."""
-    words = pieces_of(hypothesis, of_symbols=scored.of_symbols)
-    ratios = [
-        SequenceMatcher(
-            None, words, pieces_of(texts[place], of_symbols=scored.of_symbols), autojunk=False
-        ).ratio()
+    compared = [
+        differences(
+            hypothesis, texts[place], of_symbols=scored.of_symbols, lowercase=scored.lowercase
+        )
         for texts in scored.references
     ]
-    number = ratios.index(max(ratios))
-    return number, differences(
-        hypothesis,
-        scored.references[number][place],
-        of_symbols=scored.of_symbols,
-        lowercase=scored.lowercase,
-    )
+    shares = [_share(spans) for spans, _ in compared]
+    number = shares.index(max(shares))
+    return number, compared[number]
+
+
+def _share(spans: Sequence[Span]) -> int:
+    """How many characters of a text the other has in the same order."""
+    return sum(len(span.text) for span in spans if span.kind == "same")
 
 
 def _text(kind: str, label: str, marked: str) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from mt.report.chart import Line, chart
 from mt.report.curves import Curves, Point, averaged
-from mt.report.page import escape
+from mt.report.page import breakable, escape
 from mt.report.tables import row, table
 
-_MOST_POINTS = 400
+_MOST_POINTS = 150
 _MOST_ROWS = 40
 _ERRORS = ("loss", "SER")
 """Scores of the validation set of which less is better, and which are no per cent of the rest."""
@@ -56,7 +57,7 @@ def _figures(curves: Curves) -> list[str]:
     marks = [] if curves.best_update is None else [(float(curves.best_update), "best")]
     figures = []
     loss = [
-        _line(curves, "train/loss", "training, label-smoothed", dots=False),
+        _line(curves, "train/loss", _means(curves), dots=False),
         _line(curves, "dev/loss", "validation", dots=True),
     ]
     scores = [
@@ -65,21 +66,38 @@ def _figures(curves: Curves) -> list[str]:
         if name not in _ERRORS
     ]
     errors = [_line(curves, "dev/SER", "SER", dots=True)]
-    rate = [_line(curves, "train/learning_rate", "learning rate", dots=False)]
-    for title, unit, lines in (
-        ("Loss", "nats per target token, less is better", loss),
-        ("Scores of the validation set", "more is better", scores),
-        ("Symbol error rate of the validation set", "per cent, less is better", errors),
-        ("Learning rate", "", rate),
+    unit, rate = _rate(curves)
+    for title, told, lines in (
+        ("Loss", "nats per target token, less is better; ", loss),
+        ("Scores of the validation set", "more is better; ", scores),
+        ("Symbol error rate of the validation set", "per cent, less is better; ", errors),
+        ("Learning rate", unit, [rate]),
     ):
         drawn = [line for line in lines if line.points]
         if drawn:
-            told = f' <span class="quiet small">{unit}; by update</span>' if unit else ""
+            below = f' <span class="quiet small">{told}by update</span>'
             figures.append(
-                f"<figure><figcaption>{title}{told}</figcaption>"
+                f"<figure><figcaption>{title}{below}</figcaption>"
                 f"{chart(drawn, title=title, marks=marks)}</figure>\n"
             )
     return figures
+
+
+def _means(curves: Curves) -> str:
+    """What the line of the training loss is called."""
+    each = -(-len(curves.points("train/loss")) // _MOST_POINTS)
+    return "training, label-smoothed" + (f", means of {each} records" if each > 1 else "")
+
+
+def _rate(curves: Curves) -> tuple[str, Line]:
+    """The learning rate in a power of ten, so that its ticks are short; and that unit in words."""
+    line = _line(curves, "train/learning_rate", "learning rate", dots=False)
+    highest = max((value for _, value in line.points), default=0.0)
+    if not 0.0 < highest < 1.0:
+        return "", line
+    power = -math.floor(math.log10(highest))
+    points = [(update, value * 10**power) for update, value in line.points]
+    return f"in 10<sup>−{power}</sup>; ", Line(name=f"learning rate × 1e{power}", points=points)
 
 
 def _line(curves: Curves, series: str, name: str, *, dots: bool) -> Line:
@@ -104,7 +122,7 @@ def _validations(curves: Curves) -> str:
         best = " (best)" if update == curves.best_update else ""
         rows.append(_row(f"{update:,}{best}", point, cells))
     told = "".join(
-        f"<li>{escape(name)}: <code>{escape(signature)}</code></li>"
+        f"<li>{escape(name)}: <code>{breakable(signature)}</code></li>"
         for name, signature in curves.signatures.items()
     )
     signatures = f'<ul class="small said">{told}</ul>' if told else ""

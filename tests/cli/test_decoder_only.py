@@ -132,6 +132,9 @@ def test_alignments_and_a_page_of_its_attention(model: Path, tmp_path: Path) -> 
     assert all(0 <= source_word < words for source_word, _ in hypothesis["alignment"])
     page = tmp_path / "page.html"
     run_here("inspect", model, "--source", source, "-o", page, "--device", "cpu").check()
+    report = tmp_path / "report.html"
+    run_here("report", model, "-o", report, "--device", "cpu", "--resamples", "100").check()
+    assert '<select id="sentence">' in report.read_text("utf-8")
     text = page.read_text("utf-8")
     assert "Self-attention of the stream: 4 heads" in text
     assert "Cross-attention:" not in text

@@ -61,8 +61,11 @@
   }
 
   if (sentences.length) setUp();
+  let unfolded = []; // what is open on paper alone
   addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+    unfolded = [...document.querySelectorAll("details:not([open])")];
+    unfolded.forEach((part) => { part.open = true; });
   });
+  addEventListener("afterprint", () => unfolded.forEach((part) => { part.open = false; }));
   document.documentElement.dataset.ready = "yes";
 })();
