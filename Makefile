@@ -1,6 +1,7 @@
 # make demo    install, train on the starter corpus, translate, score (some minutes on two cores)
 # make test    install, run the tests
 # make check   linters, types, tests: what must pass before a commit
+# make extras  install what is optional, too; tests of it are skipped without
 # make browser  install Chromium where it is not (Debian, as root); tests of pages are skipped without
 # make bench   measure training on a folder with train/val/test text: make bench CORPUS=folder
 # make clean   remove the virtual environment and the demo's model
@@ -10,7 +11,7 @@ BIN := .venv/bin
 DEMO := checkpoints/starter-de-en
 STARTER := data/starter
 
-.PHONY: demo test lint check browser bench clean
+.PHONY: demo test lint check extras browser bench clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mt needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -35,6 +36,10 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 check: lint test
+
+extras: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
+	    --editable '.[dev,figures,tensorboard,ctranslate2]'
 
 browser:
 	command -v chromium || command -v chromium-browser || command -v google-chrome || \

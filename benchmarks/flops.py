@@ -56,6 +56,14 @@ def training_operations(
     s = np.asarray(source, dtype=np.float64)
     t = np.asarray(target, dtype=np.float64)
     d, inner = model.d_model, model.d_inner
+    if model.architecture == "decoder-only":
+        stream = s + t
+        layer = 2 * stream.sum() * (4 * d * d + 2 * d * inner)
+        return Operations(
+            linear=3 * float(model.decoder_layers * layer),
+            attention=3 * float(model.decoder_layers * 4 * (stream * stream).sum() * d),
+            logits=3 * float(2 * num_labels * d * vocabulary),
+        )
     encoder = 2 * s.sum() * (4 * d * d + 2 * d * inner)
     decoder = 2 * t.sum() * (6 * d * d + 2 * d * inner) + 2 * s.sum() * 2 * d * d
     attention = model.encoder_layers * 4 * (s * s).sum() * d

@@ -126,6 +126,26 @@ class CorpusRead(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunDescribed(Event):
+    """What was asked for and on what machine it runs; once in each run, at its start."""
+
+    command: str
+    """As it was typed, quoted for a shell."""
+    processor: str
+    num_cores: int
+    """Cores that the process may use."""
+    memory: int | None
+    """Bytes of the machine; None where it does not say."""
+    gpus: tuple[str, ...]
+    """Name and memory of the GPU that the first process uses; empty where none is used."""
+    num_threads: int
+    """Threads of a process that compute on the processor."""
+    num_processes: int
+    software: tuple[str, ...]
+    """Names with versions, the system last."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingStarted(Event):
     """Training is about to make its first update (or the first after a resume)."""
 
@@ -176,6 +196,8 @@ class Validated(Event):
     """A few (source, hypothesis, reference) triples to look at."""
     by_origin: dict[str, dict[str, float]] = field(default_factory=dict)
     """Scores by name of each corpus of the validation set, where it has several."""
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Mean and half width of 95 % of bootstrap samples of scores, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)

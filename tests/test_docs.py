@@ -28,12 +28,17 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "docs" / "settings.md"
 DATA = ROOT / "docs" / "data.md"
 STARTER = ROOT / "data" / "starter"
+OPTIONAL = {"export": "ctranslate2", "plot": "matplotlib"}
+"""Packages that commands need and a reader may lack."""
 
 
 def field_notes(name: str) -> dict[str, str]:
     """The sentence under each field of a dataclass."""
-    tree = ast.parse(Path(mt.config.__file__).read_text("utf-8"))
-    (node,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+    files = Path(mt.config.__file__).parent.glob("*.py")
+    trees = [ast.parse(file.read_text("utf-8")) for file in files]
+    (node,) = (
+        n for tree in trees for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name
+    )
     notes: dict[str, str] = {}
     for item, below in itertools.pairwise(node.body):
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
@@ -49,7 +54,7 @@ def render_settings() -> str:
         "",
         "`--set section.key=value` sets one, `--config FILE.toml` many. Defaults are those of the",
         "preset `tiny`; the other presets differ where the last table says so. This page is",
-        "written from `mt/config.py` by `python -m tests.test_docs`, and a test keeps it true.",
+        "written from `mt/config/` by `python -m tests.test_docs`, and a test keeps it true.",
     ]
     for section in dataclasses.fields(Config):
         value = getattr(Config(), section.name)
@@ -118,7 +123,7 @@ def test_the_readme_shows_every_command() -> None:
     shown = {shlex.split(command)[1] for command in readme_commands()}
     assert shown == {
         *("train", "translate", "eval", "average", "check", "export", "score", "inspect"),
-        "compare",
+        *("compare", "plot", "report"),
     }
 
 
@@ -150,8 +155,9 @@ def test_the_commands_of_the_readme_run(
         words, _, redirected = command.partition(" > ")
         words, _, given = words.partition(" < ")
         arguments = shlex.split(words)[1:]
-        if arguments[0] == "export" and find_spec("ctranslate2") is None:
-            continue  # an optional package
+        package = OPTIONAL.get(arguments[0])
+        if package is not None and find_spec(package) is None:
+            continue
         if arguments[0] == "train":
             budget = "2" if "--resume" not in arguments else "3"
             for flag in ("--minutes", "--epochs", "--updates"):

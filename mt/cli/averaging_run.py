@@ -11,17 +11,20 @@ import click
 
 from mt.atomic import new_folder
 from mt.cli.fine_tuning import MAY_DIFFER
+from mt.cli.machine import typed_command
 from mt.cli.new_folder import refuse_existing
 from mt.config import Config, ModelConfig
 from mt.corpus.seen_lines import FILE as SEEN
 from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError, ModelFolderError
+from mt.model.translation_model import count_parameters
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.keeping import KeptWeights, best_of, last_of, list_kept
 from mt.train.validation import METRIC_NAMES
 from mt.translate import model_folder
 from mt.translate.averaging import average_weights
-from mt.translate.model_card import CardFacts, model_card
+from mt.translate.card_file import write_card
+from mt.translate.model_card import CardFacts
 
 _DEV_FILES = ("dev.source", "dev.target")
 
@@ -124,12 +127,17 @@ def _write(
     config = dataclasses.replace(config, fine_tuned_from=origin)
     mean = model_folder.build_model(config, pair)
     average_weights([each.path for each in weights], mean)
-    card = CardFacts(config=config, averaged=tuple(each.description for each in weights))
+    card = CardFacts(
+        config=config,
+        averaged=tuple(each.description for each in weights),
+        num_parameters=count_parameters(mean),
+        command=typed_command(),
+    )
     with new_folder(output.absolute()) as folder:
         model_folder.write_config(folder, config)
         pair.save(folder)
         model_folder.save_weights(folder, mean)
-        (folder / model_folder.CARD).write_text(model_card(card), "utf-8")
+        write_card(folder, card)
         for name, content in _shared_dev_set(models).items():
             (folder / name).write_bytes(content)
         seen = [SeenLines.load(model / SEEN) for model in models]

@@ -90,7 +90,6 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
     """Each system beside the first."""
     from mt.cli.comparison_report import Comparison
     from mt.cli.console import stderr_console
-    from mt.cli.score_report import Sampling, results_of
     from mt.cli.scored_text import (
         choose_recipe,
         read_for,
@@ -102,6 +101,7 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
     from mt.corpus.formats.text import read_text_lines
     from mt.evaluate.comparison import LENGTHS, count_words, range_name
     from mt.evaluate.metrics import TEXT_METRICS, measure, metrics_for
+    from mt.evaluate.results import Sampling, results_of
     from mt.evaluate.scores import word_splitter
 
     say = stderr_console().print

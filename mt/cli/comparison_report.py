@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from mt.cli.score_report import Result
 from mt.cli.scored_text import System
 from mt.evaluate.comparison import (
     Splitter,
@@ -19,6 +18,7 @@ from mt.evaluate.comparison import (
     words_by_frequency,
 )
 from mt.evaluate.metrics import Measured
+from mt.evaluate.results import Result
 
 _SIGNIFICANT = 0.05
 

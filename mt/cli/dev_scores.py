@@ -8,15 +8,17 @@ from pathlib import Path
 from mt.config import Config
 from mt.corpus.formats.text import read_text_lines
 from mt.errors import ModelFolderError
-from mt.evaluate.scores import Score, corpus_scores, tokenizer_for
-from mt.evaluate.sequences import BLEU_TOKENIZER, sequence_scores
+from mt.evaluate.metrics import SYMBOL_METRICS, Measured, Recipe, measure, metrics_for
+from mt.evaluate.scores import tokenizer_for
+from mt.evaluate.sequences import BLEU_TOKENIZER
+from mt.evaluate.significance import BOOTSTRAP, NUM_SAMPLES, SEED, Interval, bootstrap_scores
 from mt.events import Listener, Notice
 from mt.train.distributed import Ranks
 from mt.train.validation import TranslationScores, Validator
 from mt.translate.translator import Translator
 
-_Scoring = Callable[[list[str], list[str]], list[Score]]
-"""Scores of texts against references."""
+_Scoring = Callable[[list[str], list[str]], list[Measured]]
+"""What is counted in texts against references."""
 
 _NUM_SAMPLES = 2  # translations shown at each validation
 
@@ -48,7 +50,8 @@ def make_validator(
     def validate() -> TranslationScores:
         mine = [each.text for each in translator().translate(ranks.share(sources))]
         texts = ranks.joined(mine)
-        scores = scores_of(texts, references)
+        measured = scores_of(texts, references)
+        scores = [each.score() for each in measured]
         step = max(len(sources) // _NUM_SAMPLES, 1)
         return TranslationScores(
             scores={score.name: score.score for score in scores},
@@ -58,6 +61,7 @@ def make_validator(
                 for i in range(0, len(sources), step)[:_NUM_SAMPLES]
             ),
             by_origin=_scores_by_origin(texts, references, origins, scores_of),
+            intervals={each.metric.name: _interval(each) for each in measured},
         )
 
     return validate
@@ -66,14 +70,20 @@ def make_validator(
 def _scoring(config: Config, listener: Listener) -> _Scoring:
     """The scores that suit what a model with these settings writes."""
     if config.tokenizer.takes_symbols:
-        return lambda texts, references: [
-            *corpus_scores(texts, [references], tokenize=BLEU_TOKENIZER),
-            *sequence_scores(texts, [references]),
-        ]
-    tokenize = tokenizer_for(config.target_language)
-    if tokenize.warning:
-        listener(Notice(text=tokenize.warning, is_warning=True))
-    return lambda texts, references: corpus_scores(texts, [references], tokenize=tokenize.name)
+        recipe = Recipe(metrics=SYMBOL_METRICS, tokenize=BLEU_TOKENIZER, of_symbols=True)
+    else:
+        tokenize = tokenizer_for(config.target_language)
+        if tokenize.warning:
+            listener(Notice(text=tokenize.warning, is_warning=True))
+        recipe = Recipe(metrics=("bleu", "chrf"), tokenize=tokenize.name)
+    return lambda texts, references: measure(texts, metrics_for([references], recipe))
+
+
+def _interval(measured: Measured) -> tuple[float, float]:
+    """Mean and half width of 95 % of bootstrap samples, those of `mt eval --confidence`."""
+    samples = bootstrap_scores(measured, num_samples=NUM_SAMPLES[BOOTSTRAP], seed=SEED)
+    interval = Interval.of(samples)
+    return interval.mean, interval.half_width
 
 
 def _scores_by_origin(
@@ -90,6 +100,6 @@ def _scores_by_origin(
     end = 0
     for name, count in filled:
         start, end = end, end + count
-        scores = scores_of(texts[start:end], references[start:end])
+        scores = [each.score() for each in scores_of(texts[start:end], references[start:end])]
         by_origin[name] = {score.name: score.score for score in scores}
     return by_origin

@@ -72,9 +72,10 @@ def command(
     for text in pair or (source or "",):
         _require_utf8(text)
     if png:
-        from mt.report.attention_image import require_matplotlib
+        from mt.report.attention_image import FLAG
+        from mt.report.figures import require_matplotlib
 
-        require_matplotlib()
+        require_matplotlib(FLAG)
     loaded = load_onto(model, device=device, search=None)
     if pair is not None:
         attended = attend_to_pair(loaded, *pair, listener=listener)

@@ -22,7 +22,9 @@ _COMMANDS = {
     "eval": ("mt.cli.evaluate", "Score a model, or a file of translations."),
     "compare": ("mt.cli.compare", "Tell where one system is better than another."),
     "score": ("mt.cli.score", "Score given translations, and align their words."),
+    "report": ("mt.cli.report", "Tell all that is known of a model, as a page."),
     "inspect": ("mt.cli.inspect", "Show what a model attends to, as a page."),
+    "plot": ("mt.cli.plot", "Draw training curves."),
     "average": ("mt.cli.average", "Average the weights of models, or of states of one run."),
     "shortlist": ("mt.cli.shortlist", "Learn what bounds the vocabulary of a search."),
     "export": ("mt.cli.export", "Write a model for another program."),
@@ -45,6 +47,11 @@ class _ReaderGoneError(Exception):
 
 class _LazyGroup(click.Group):
     """A group that imports a command when it is asked for, and not to list it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was typed, for commands that write it down."""
+        ctx.obj = list(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; click itself would turn a closed pipe into exit status 1."""

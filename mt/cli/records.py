@@ -1,4 +1,4 @@
-"""What a run leaves for people and programs: the model card, and `metrics.jsonl`."""
+"""What a run leaves for programs: `metrics.jsonl`, and a table of rejected pairs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mt.atomic import replaced_file, write_text
-from mt.config import Config
 from mt.events import (
     BatchDone,
-    CorpusRead,
     Event,
     Listener,
     PairDropped,
+    RunDescribed,
     TrainingEnded,
     TrainingStarted,
     Validated,
     ignore,
 )
-from mt.translate import model_folder
-from mt.translate.model_card import CardFacts, model_card
 
 _UPDATES_BETWEEN_RECORDS = 20
 
@@ -47,7 +44,7 @@ class MetricsFile:
         if isinstance(event, BatchDone):
             if event.update % _UPDATES_BETWEEN_RECORDS and not event.skipped:
                 return
-        elif not isinstance(event, TrainingStarted | Validated | TrainingEnded):
+        elif not isinstance(event, RunDescribed | TrainingStarted | Validated | TrainingEnded):
             return
         record = {"event": type(event).__name__, **dataclasses.asdict(event)}
         record = {
@@ -86,36 +83,3 @@ def _update_of(line: str) -> float:
         return float(json.loads(line).get("update", 0))
     except ValueError:
         return math.inf
-
-
-def _scores_at_start(metrics: Path) -> dict[str, float]:
-    """The scores of the weights that a resumed run had started from, if it scored them."""
-    for line in metrics.read_text("utf-8").split("\n") if metrics.exists() else []:
-        if '"Validated"' in line and _update_of(line) == 0:
-            scores: dict[str, float] = json.loads(line)["scores"]
-            return scores
-    return {}
-
-
-class CardWriter:
-    """A listener that keeps the model card true."""
-
-    def __init__(self, folder: Path, config: Config, corpus: CorpusRead) -> None:
-        self._path = folder / model_folder.CARD
-        self._facts = CardFacts(
-            config=config, corpus=corpus, before=_scores_at_start(folder / model_folder.METRICS)
-        )
-
-    def __call__(self, event: Event) -> None:
-        """Write the card anew when there is something new to say."""
-        if isinstance(event, TrainingStarted):
-            self._facts.started = event
-            if self._path.exists():
-                return  # a resumed run: the card stays until there are better weights
-        elif isinstance(event, Validated) and event.is_best:
-            self._facts.best = event
-            if event.update == 0:
-                self._facts.before = event.scores
-        else:
-            return
-        write_text(self._path, model_card(self._facts))

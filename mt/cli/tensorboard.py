@@ -7,6 +7,7 @@ what it writes stands in `tensorboard/` of the model folder.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from mt.events import BatchDone, Event, Listener, TrainingStarted, Validated, ig
 
 FOLDER = "tensorboard"
 _UPDATES_BETWEEN_RECORDS = 10
+_MOST_NATS = 700.0  # a loss of which exp is still a number
 
 
 @contextmanager
@@ -80,6 +82,7 @@ class TensorBoardFiles:
         self._add("train/loss", event.loss, event.update)
         self._add("train/learning_rate", event.rate, event.update)
         self._add("train/gradient_norm", event.gradient_norm, event.update)
+        self._add("train/epoch", event.epoch, event.update)
         seconds = event.seconds - self._since
         if seconds > 0:
             self._add("train/tokens_per_second", self._tokens / seconds, event.update)
@@ -88,6 +91,9 @@ class TensorBoardFiles:
     def _write_validation(self, event: Validated) -> None:
         for name, score in event.scores.items():
             self._add(f"dev/{name}", score, event.update)
+        if "loss" in event.scores:
+            perplexity = math.exp(min(event.scores["loss"], _MOST_NATS))
+            self._add("dev/perplexity", perplexity, event.update)
         for origin, scores in event.by_origin.items():
             for name, score in scores.items():
                 self._add(f"dev/{name}/{origin}", score, event.update)

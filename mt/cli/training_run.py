@@ -11,12 +11,14 @@ from pathlib import Path
 import torch
 
 from mt.atomic import clean
+from mt.cli.card import CardWriter
 from mt.cli.console import TrainingConsole, stderr_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
 from mt.cli.dev_scores import make_validator
 from mt.cli.fine_tuning import Start, tell_result, tell_start
+from mt.cli.machine import describe_run
 from mt.cli.new_folder import new_model_folder
-from mt.cli.records import CardWriter, MetricsFile
+from mt.cli.records import MetricsFile
 from mt.cli.signals import StopSignal
 from mt.cli.tensorboard import tensorboard_files
 from mt.config import Config, Precision
@@ -155,8 +157,12 @@ def _train(
         update = trainer.progress.update
         listeners += [
             MetricsFile(folder / model_folder.METRICS, resumed_update=update),
-            CardWriter(folder, config, prepared.corpus),
+            CardWriter(folder, config, prepared),
         ]
+        threads = place.machine.threads
+        to_all(listeners)(
+            describe_run(device=place.device, threads=threads, num_processes=ranks.size)
+        )
     stop.install()
     trainer.run()
     received = max(ranks.gathered(stop.received or 0))

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mt.cli.score_report import Result
 from mt.cli.scored_text import System
 from mt.corpus.seen_lines import FILE, SeenLines
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
 from mt.evaluate.metrics import Metric, measure
 from mt.evaluate.nearest import nearest
+from mt.evaluate.results import Result
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.preparation import TOKENS, rules_of
 from mt.translate import model_folder

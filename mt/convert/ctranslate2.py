@@ -23,6 +23,7 @@ from mt.config import ModelConfig
 from mt.errors import ConfigError, ModelFolderError
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
+from mt.model.feed_forward import GatedFeedForward
 from mt.model.layers import DecoderLayer, EncoderLayer, Residual
 from mt.model.positions import LearnedPositions, Positions, SinusoidalPositions, sinusoids
 from mt.text.tokenizer import END, START, UNKNOWN
@@ -36,9 +37,9 @@ NUM_POSITIONS = 2048
 """Places for which sinusoids are written: CTranslate2's own have another order, so it is given a
 table, and refuses a sequence beyond it."""
 
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swiglu": "SWISH"}
 _NORMS = {"pre": True, "post": False}
-_POSITIONS = ("sinusoidal", "learned")
+_POSITIONS = ("sinusoidal", "learned", "rotary")
 
 
 def export_ctranslate2(folder: Path, output: Path, *, stored: Stored = "float32") -> None:
@@ -72,21 +73,33 @@ def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     """CTranslate2's description of the model with all its weights."""
     config, model = loaded.config.model, loaded.model
     assert isinstance(model, EncoderDecoder)  # others are refused
-    spec = specs.TransformerSpec.from_config(
-        (config.encoder_layers, config.decoder_layers),
-        config.heads,
-        pre_norm=_NORMS[config.norm],
-        activation=getattr(specs.common_spec.Activation, _ACTIVATIONS[config.activation]),
+    shape = {
+        "num_heads": config.heads,
+        "pre_norm": _NORMS[config.norm],
+        "activation": getattr(specs.common_spec.Activation, _ACTIVATIONS[config.activation]),
+        "ffn_glu": config.activation == "swiglu",
+        "rms_norm": config.norm_kind == "rmsnorm",
+        "num_heads_kv": config.key_value_heads,
+        # Of all dimensions, the first half with the second.
+        "rotary_dim": 0 if config.positions == "rotary" else None,
+        "rotary_interleave": False,
+    }
+    spec = specs.TransformerSpec(
+        specs.TransformerEncoderSpec(config.encoder_layers, **shape),
+        specs.TransformerDecoderSpec(config.decoder_layers, **shape),
     )
     weights = _Weights(model)
     (source_embedding,) = spec.encoder.embeddings
     source_embedding.weight = weights.take(model.source_embedding.weight)
     spec.decoder.embeddings.weight = weights.take(model.target_embedding.weight)
     spec.decoder.projection.weight = weights.take(model.output_weight)
-    spec.encoder.position_encodings.encodings = weights.positions(model.source_positions)
-    spec.decoder.position_encodings.encodings = weights.positions(model.target_positions)
+    if config.positions == "rotary":
+        del spec.encoder.position_encodings  # nothing is added to embeddings
+    else:
+        spec.encoder.position_encodings.encodings = weights.positions(model.source_positions)
+        spec.decoder.position_encodings.encodings = weights.positions(model.target_positions)
     for side, norm in ((spec.encoder, model.encoder_norm), (spec.decoder, model.decoder_norm)):
-        if isinstance(norm, nn.LayerNorm):
+        if not isinstance(norm, nn.Identity):
             weights.norm(side.layer_norm, norm)
     for layer_spec, layer in zip(spec.encoder.layer, model.encoder, strict=True):
         weights.encoder_layer(layer_spec, cast(EncoderLayer, layer))
@@ -104,16 +117,13 @@ def _refuse_unknown(config: ModelConfig, name: str) -> None:
         ("architecture", ("encoder-decoder",)),
         ("positions", _POSITIONS),
         ("norm", tuple(_NORMS)),
-        ("norm_kind", ("layernorm",)),
         ("activation", tuple(_ACTIVATIONS)),
-        ("biases", (True,)),
-        ("key_value_heads", (None, config.heads)),
     ):
         value = getattr(config, key)
         if value not in known:
             raise ModelFolderError(
                 f"{name} has model.{key} = {json.dumps(value)}, which cannot be exported to "
-                f"CTranslate2 (only {', '.join(json.dumps(each) for each in known if each)})",
+                f"CTranslate2 (only {', '.join(map(json.dumps, known))})",
                 hint="Translate with mt translate, or train a model of another form",
             )
 
@@ -172,14 +182,18 @@ class _Weights:
 
     def norm(self, spec: Any, norm: nn.Module) -> None:
         """Scale and shift of a normalisation."""
-        assert isinstance(norm, nn.LayerNorm)
-        spec.gamma, spec.beta = self.take(norm.weight), self.take(norm.bias)
+        assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+        spec.gamma = self.take(norm.weight)
+        if isinstance(norm, nn.LayerNorm):
+            spec.beta = self.take(norm.bias)
+        assert norm.eps is not None
         self.epsilon = norm.eps
 
     def linear(self, spec: Any, *layers: nn.Linear) -> None:
         """Linear maps of one input, their outputs side by side."""
         spec.weight = np.concatenate([self.take(layer.weight) for layer in layers])
-        spec.bias = np.concatenate([self.take(layer.bias) for layer in layers])
+        if layers[0].bias is not None:
+            spec.bias = np.concatenate([self.take(layer.bias) for layer in layers])
 
     def self_attention(self, spec: Any, attention: MultiHeadAttention, residual: Residual) -> None:
         """Query, key and value are one map, in this order."""
@@ -195,9 +209,16 @@ class _Weights:
         self.linear(spec.linear[2], attention.output)
 
     def feed_forward(self, spec: Any, layer: EncoderLayer | DecoderLayer) -> None:
-        """Both maps of a feed-forward layer."""
+        """The maps of a feed-forward layer."""
         self.norm(spec.layer_norm, layer.feed_forward_residual.norm)
         self.linear(spec.linear_0, layer.feed_forward.inner)
+        if isinstance(layer.feed_forward, GatedFeedForward):
+            for name in ("weight", "bias"):
+                both = getattr(spec.linear_0, name)
+                if isinstance(both, np.ndarray):
+                    gate, value = np.split(both, 2)
+                    setattr(spec.linear_0, name, gate.copy())
+                    setattr(spec.linear_0_noact, name, value.copy())
         self.linear(spec.linear_1, layer.feed_forward.outer)
 
     def encoder_layer(self, spec: Any, layer: EncoderLayer) -> None:

@@ -42,6 +42,11 @@ def escape(text: str) -> str:
     return html.escape(text, quote=True)
 
 
+def breakable(text: str, after: str = "|") -> str:
+    """`text` as `escape` gives it, with places to break a line after each of a character."""
+    return f"{after}<wbr>".join(map(escape, text.split(after)))
+
+
 def script_json(value: object) -> str:
     """JSON that may stand in a script element: nothing in it can end the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -300,6 +300,7 @@ class Trainer:
                 validation_seconds=taken,
                 samples=scored.samples,
                 by_origin=scored.by_origin,
+                intervals=scored.intervals,
             )
         )
 

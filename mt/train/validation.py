@@ -44,6 +44,8 @@ class TranslationScores:
     """A few (source, hypothesis, reference) triples."""
     by_origin: dict[str, dict[str, float]] = field(default_factory=dict)
     """Scores of each corpus of the validation set, where it has several."""
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Mean and half width of 95 % of bootstrap samples of scores, by name."""
 
 
 Validator = Callable[[], TranslationScores]

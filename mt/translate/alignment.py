@@ -33,14 +33,17 @@ class AttentionView:
     is_fed: bool
     """Look when the token is fed to the decoder, not when it is predicted."""
 
+    def rows(self, attention: Tensor) -> Tensor:
+        """What belongs to each of T target tokens, (T, S + 1), of `Forced.attention`."""
+        return attention[1:] if self.is_fed else attention[:-1]
+
     def links(self, attention: Tensor) -> list[int | None]:
         """The source token of each of T target tokens; None where the end symbol has most weight.
 
         attention (T + 1, S + 1) is as in `Forced.attention`.
         """
-        rows = attention[1:] if self.is_fed else attention[:-1]
         num_source = attention.size(1) - 1
-        places: list[int] = rows.argmax(dim=1).tolist()
+        places: list[int] = self.rows(attention).argmax(dim=1).tolist()
         return [place if place < num_source else None for place in places]
 
 

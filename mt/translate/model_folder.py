@@ -5,6 +5,7 @@ tokenizer.model      or tokenizer.source.model and tokenizer.target.model
 model.safetensors    the best weights so far
 metrics.jsonl        what happened during training
 README.md            the model card
+scores.json          scores of test sets, if `mt eval --card` was run
 dev.source, .target  the validation set
 shortlist.safetensors  what `mt shortlist` learnt, if it was run
 seen-lines.safetensors  keys of the lines that it was trained on

@@ -64,6 +64,9 @@ def test_models_of_one_shape_and_tokenizer_give_a_whole_model(place: Path, tmp_p
         f"| average of | {name} |" for name in names
     ]
     assert "fine-tuned from" not in card
+    (made,) = [line for line in card.split("\n") if line.startswith("mt average ")]
+    assert made.endswith(f"-o {out}")
+    assert "| parameters | " in card
     assert read_config(out).model == read_config(place / "one").model
     score = run_here("eval", "-m", out, out / "dev.source", out / "dev.target", "--device", "cpu")
     assert score.check().lines[0].startswith("BLEU ")

@@ -44,7 +44,7 @@ def test_help_imports_no_torch_and_answers_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["train", "translate", "evaluate", "average", "score", "inspect"]
+    "module", ["train", "translate", "evaluate", "average", "score", "inspect", "report"]
 )
 def test_the_help_of_a_command_imports_no_torch(module: str) -> None:
     code = f"import sys, mt.cli.{module}; print('torch' in sys.modules)"

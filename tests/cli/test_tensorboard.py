@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -84,10 +85,23 @@ def test_scalars_have_the_names_that_people_expect(
     assert writer.log_dir == tmp_path
     assert writer.scalars.keys() == {
         *("train/loss", "train/learning_rate", "train/gradient_norm", "train/tokens_per_second"),
+        *("train/epoch", "dev/perplexity"),
         *("dev/loss", "dev/BLEU", "dev/chrF2", "dev/BLEU/a.tsv", "dev/BLEU/b.tmx"),
     }
     assert writer.scalars["train/learning_rate"] == [(10, 0.1), (20, 0.1)]
+    assert writer.scalars["train/epoch"] == [(10, 0.5), (20, 0.5)]
     assert writer.scalars["dev/BLEU/b.tmx"] == [(20, 30.0)]
+    assert writer.scalars["dev/perplexity"] == [(20, math.exp(3.0))]
+
+
+def test_a_loss_beyond_all_bounds_is_no_error(writers: list[FakeWriter], tmp_path: Path) -> None:
+    write = TensorBoardFiles(tmp_path)
+    write(STARTED)
+    for loss in (1e9, math.nan):
+        write(dataclasses.replace(validated(20, 110.0), scores={"loss": loss}))
+    (_, largest), (_, unknown) = writers[0].scalars["dev/perplexity"]
+    assert 1e300 < largest < math.inf
+    assert math.isnan(unknown)
 
 
 def test_the_speed_is_tokens_over_time_without_validations(
@@ -144,4 +158,4 @@ def test_what_torch_writes_tensorboard_reads(corpus: tuple[str, ...], tmp_path: 
     run_here("train", *corpus, "-o", folder, "--tensorboard", *UNTRAINED).check()
     files = accumulator.EventAccumulator(str(folder / "tensorboard"))
     files.Reload()
-    assert {"dev/loss", "dev/BLEU", "dev/chrF2"} <= set(files.Tags()["scalars"])
+    assert {"dev/loss", "dev/perplexity", "dev/BLEU", "dev/chrF2"} <= set(files.Tags()["scalars"])

@@ -109,7 +109,12 @@ def test_training_prints_the_score_that_translate_and_eval_give(
     exact = [record["scores"] for record in recorded if record["is_best"]][-1]
     assert [score["score"] for score in at_once[:2]] == [exact["BLEU"], exact["chrF2"]]
     card = (folder / "README.md").read_text("utf-8")
-    assert f"| dev BLEU | {best[0]} (`{at_once[0]['signature']}`) |" in card
+    recipe = at_once[0]["signature"].replace("|", "\\|")  # a bar would end a cell
+    mean, half_width = [each for each in recorded if each["is_best"]][-1]["intervals"]["BLEU"]
+    assert f"| dev BLEU | {best[0]} (`{recipe}`) | {mean:.2f} ± {half_width:.2f} |" in card
+    assert status_of("eval", "-m", str(folder), source, target, "--json", "--confidence") == 0
+    sampled = json.loads(capfd.readouterr().out)["scores"][0]
+    assert (sampled["mean"], sampled["half_width"]) == (mean, half_width)
 
 
 def test_nothing_left_to_do_is_said_and_the_old_folder_is_not_overwritten(

@@ -25,6 +25,34 @@ _OPTIONS = (
     "--remote-debugging-pipe",
 )
 
+LEAST_CONTRAST = 4.5
+"""Of text against its ground, by WCAG 2 (1.4.3)."""
+
+CONTRASTS = """
+(() => {
+  const channels = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (color) => {
+    const [r, g, b] = channels(color).map((c) => c / 255)
+      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (node) => {
+    const color = getComputedStyle(node).backgroundColor;
+    return color.startsWith('rgba') && node.parentElement ? ground(node.parentElement) : color;
+  };
+  return [...document.querySelectorAll('main *')]
+    .filter((node) => node.checkVisibility()
+      && [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
+    .map((node) => {
+      const [low, high] = [getComputedStyle(node).color, ground(node)].map(light)
+        .sort((a, b) => a - b);
+      return [(high + 0.05) / (low + 0.05), node.outerHTML.slice(0, 80)];
+    })
+    .sort((a, b) => a[0] - b[0]);
+})()
+"""
+"""What text stands out how much from its ground, the least first, as JavaScript."""
+
 
 def find_browser() -> str:
     """The browser's program; the test is skipped where none is installed."""
@@ -113,10 +141,12 @@ class Tab:
 
     def press(self, key: str, *, code: int, control: bool = False) -> None:
         """Press a key and let it go; `code` is its number in Windows."""
-        for kind in ("rawKeyDown", "keyUp"):
+        text = {"Enter": {"text": "\r"}, " ": {"text": " "}}.get(key, {})
+        for kind in ("keyDown" if text else "rawKeyDown", "keyUp"):
             self.call(
                 "Input.dispatchKeyEvent",
                 type=kind,
+                **(text if kind == "keyDown" else {}),
                 key=key,
                 code=key,
                 windowsVirtualKeyCode=code,

@@ -9,35 +9,8 @@ import pytest
 
 from mt.report.attention import AttendedPair, attend_to_pair
 from mt.report.attention_page import attention_page
-from tests.report.browser import Tab, browser_tab, find_browser
+from tests.report.browser import CONTRASTS, LEAST_CONTRAST, Tab, browser_tab, find_browser
 from tests.report.models import SOURCE, TARGET, small_model
-
-LEAST_CONTRAST = 4.5
-"""Of text against its ground, by WCAG 2 (1.4.3)."""
-
-CONTRASTS = """
-(() => {
-  const channels = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = (color) => {
-    const [r, g, b] = channels(color).map((c) => c / 255)
-      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (node) => {
-    const color = getComputedStyle(node).backgroundColor;
-    return color.startsWith('rgba') && node.parentElement ? ground(node.parentElement) : color;
-  };
-  return [...document.querySelectorAll('main *')]
-    .filter((node) => node.checkVisibility()
-      && [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
-    .map((node) => {
-      const [low, high] = [getComputedStyle(node).color, ground(node)].map(light)
-        .sort((a, b) => a - b);
-      return [(high + 0.05) / (low + 0.05), node.outerHTML.slice(0, 80)];
-    })
-    .sort((a, b) => a[0] - b[0]);
-})()
-"""
 
 
 @pytest.fixture(scope="module")

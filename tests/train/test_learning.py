@@ -5,6 +5,7 @@ The same test runs on a GPU with `-m gpu`, and there compares losses with the CP
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import torch
 
 from mt.config import ModelConfig, SearchConfig, TrainingConfig
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
+from mt.model.decoder_only import DecoderOnly
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.search_model import SearchModel
 from mt.search.scheduler import beam_search
@@ -29,6 +31,10 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 SHAPE = ModelConfig(
     d_model=64, d_inner=128, encoder_layers=2, decoder_layers=2, heads=4, dropout=0.0
 )
+ONE_STACK = dataclasses.replace(
+    SHAPE, architecture="decoder-only", encoder_layers=0, decoder_layers=4
+)
+SHAPES = [SHAPE, ONE_STACK, dataclasses.replace(ONE_STACK, bidirectional_source=True)]
 
 
 def draw_sources(count: int, *, seed: int) -> list[list[int]]:
@@ -39,7 +45,7 @@ def draw_sources(count: int, *, seed: int) -> list[list[int]]:
     ]
 
 
-def make_trainer(folder: Path, device: str, updates: int) -> Trainer:
+def make_trainer(folder: Path, device: str, updates: int, shape: ModelConfig = SHAPE) -> Trainer:
     sources = draw_sources(3000, seed=1)
     write_tokens(
         folder / "t.arrow",
@@ -48,8 +54,9 @@ def make_trainer(folder: Path, device: str, updates: int) -> Trainer:
     )
     data = TokenStore(folder / "t.arrow")
     torch.manual_seed(1)
+    kind = DecoderOnly if shape.architecture == "decoder-only" else EncoderDecoder
     return Trainer(
-        model=EncoderDecoder(SHAPE, source_vocab=VOCABULARY, target_vocab=VOCABULARY),
+        model=kind(shape, source_vocab=VOCABULARY, target_vocab=VOCABULARY),
         config=TrainingConfig(
             batch_tokens=1000,
             peak_rate=3e-3,
@@ -68,9 +75,10 @@ def make_trainer(folder: Path, device: str, updates: int) -> Trainer:
     )
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=["encoder-decoder", "decoder-only", "prefix"])
 @pytest.mark.parametrize("device", DEVICES)
-def test_reversal_is_learned(tmp_path: Path, device: str) -> None:
-    trainer = make_trainer(tmp_path, device, updates=500)
+def test_reversal_is_learned(tmp_path: Path, device: str, shape: ModelConfig) -> None:
+    trainer = make_trainer(tmp_path, device, updates=500 if shape is SHAPE else 700, shape=shape)
     trainer.run()
     fresh = draw_sources(200, seed=2)
     source, mask = pad_with_end(fresh)

@@ -1,0 +1,54 @@
+"""Writing the model card of a folder, and what of it stays when it is written anew.
+
+Front matter stays, since somebody may have named a license there, and so does all below the last
+comment of the card. The rest is written anew when there is something new to say; `mt eval --card`
+changes nothing but the part on test sets.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mt.atomic import write_text
+from mt.translate.card_scores import current_results, with_test_scores
+from mt.translate.model_card import NOTES, CardFacts, model_card
+from mt.translate.model_folder import CARD
+
+
+def write_card(folder: Path, facts: CardFacts) -> None:
+    """Write the card into a folder; the front matter and the notes of one that is there stay."""
+    path = folder / CARD
+    old = path.read_text("utf-8") if path.exists() else ""
+    _write(path, _keeping(old, model_card(facts)))
+
+
+def add_test_scores(folder: Path) -> None:
+    """Bring the part on test sets of a card up to date, and leave the rest as it is.
+
+    Raises ModelFolderError where the results are damaged.
+    """
+    path = folder / CARD
+    old = path.read_text("utf-8") if path.exists() else ""
+    _write(path, with_test_scores(old, current_results(folder), before=NOTES))
+
+
+def _write(path: Path, text: str) -> None:
+    # Names of files need not be UTF-8.
+    write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def _keeping(old: str, new: str) -> str:
+    """The new card with the front matter of the old one and what stands below its last comment."""
+    fresh, body = _parted(new)
+    kept, _ = _parted(old)
+    _, line, notes = old.partition(NOTES)
+    start, _, _ = body.partition(NOTES)
+    return f"{kept or fresh}{start}{NOTES}{notes if line else chr(10)}"
+
+
+def _parted(card: str) -> tuple[str, str]:
+    """Front matter, empty where there is none, and the rest."""
+    end = card.find("\n---\n", 3)
+    if not card.startswith("---\n") or end < 0:
+        return "", card
+    return card[: end + 5], card[end + 5 :]
