@@ -58,6 +58,10 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         "model.norm_kind=rmsnorm",
         "model.biases=false",
     ),
+    "rotary, first weights by depth": (
+        "model.positions=rotary",
+        "model.initialisation=depth",
+    ),
     "decoder-only": DECODER_ONLY,
     "decoder-only, bidirectional source": (*DECODER_ONLY, "model.bidirectional_source=true"),
 }
