@@ -13,7 +13,7 @@ import click
 from decode_worker import Job
 from watched import run_watched
 
-from mt.cli.translate import command as translate_command
+from mt.cli.commands.translate import command as translate_command
 
 PRECISIONS = ("float32", "bfloat16", "int8")
 OWN, COMMAND, PEER = "mt", "mt translate", "CTranslate2"

@@ -17,18 +17,18 @@ from mt import __version__
 from mt.errors import MtError
 
 _COMMANDS = {
-    "train": ("mt.cli.train", "Train a translation model on a parallel corpus."),
-    "translate": ("mt.cli.translate", "Translate standard input or files."),
-    "eval": ("mt.cli.evaluate", "Score a model, or a file of translations."),
-    "compare": ("mt.cli.compare", "Tell where one system is better than another."),
-    "score": ("mt.cli.score", "Score given translations, and align their words."),
-    "report": ("mt.cli.report", "Tell all that is known of a model, as a page."),
-    "inspect": ("mt.cli.inspect", "Show what a model attends to, as a page."),
-    "plot": ("mt.cli.plot", "Draw training curves."),
-    "average": ("mt.cli.average", "Average the weights of models, or of states of one run."),
-    "shortlist": ("mt.cli.shortlist", "Learn what bounds the vocabulary of a search."),
-    "export": ("mt.cli.export", "Write a model for another program."),
-    "check": ("mt.cli.check", "Tell what is wrong with a corpus."),
+    "train": ("train", "Train a translation model on a parallel corpus."),
+    "translate": ("translate", "Translate standard input or files."),
+    "eval": ("evaluate", "Score a model, or a file of translations."),
+    "compare": ("compare", "Tell where one system is better than another."),
+    "score": ("score", "Score given translations, and align their words."),
+    "report": ("report", "Tell all that is known of a model, as a page."),
+    "inspect": ("inspect", "Show what a model attends to, as a page."),
+    "plot": ("plot", "Draw training curves."),
+    "average": ("average", "Average the weights of models, or of states of one run."),
+    "shortlist": ("shortlist", "Learn what bounds the vocabulary of a search."),
+    "export": ("export", "Write a model for another program."),
+    "check": ("check", "Tell what is wrong with a corpus."),
 }
 
 
@@ -68,7 +68,8 @@ class _LazyGroup(click.Group):
         """Import the module of a command; its object is called `command`."""
         if name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[name][0]).command
+        module = importlib.import_module(f"mt.cli.commands.{_COMMANDS[name][0]}")
+        command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

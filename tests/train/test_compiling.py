@@ -17,9 +17,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from mt.config import ModelConfig, PositionKind
+from mt.config import Architecture, ModelConfig, PositionKind
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import ConfigError
+from mt.model.decoder_only import DecoderOnly
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.train.batch import Batch, make_batch
 from mt.train.compiling import WIDTH_MULTIPLE, compile_layers, uncompiled
@@ -56,7 +57,8 @@ def store(tmp_path: Path) -> TokenStore:
 
 def objective_of(compiler: str | None, shape: ModelConfig = TWO_LAYERS) -> Objective:
     torch.manual_seed(2)
-    model = EncoderDecoder(shape, source_vocab=VOCABULARY, target_vocab=VOCABULARY)
+    kind = DecoderOnly if shape.architecture == "decoder-only" else EncoderDecoder
+    model = kind(shape, source_vocab=VOCABULARY, target_vocab=VOCABULARY)
     if compiler is not None:
         compile_layers(model, backend=compiler)
     return Objective(model.train(), smoothing=0.1, dtype=torch.float32)
@@ -83,12 +85,18 @@ def test_lengths_rounded_up_change_no_loss_and_no_gradient(store: TokenStore) ->
             torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("architecture", ["encoder-decoder", "decoder-only"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "relative"])
 def test_compiled_layers_give_the_same_gradient_and_are_compiled_a_few_times(
-    store: TokenStore, positions: PositionKind
+    store: TokenStore, positions: PositionKind, architecture: Architecture
 ) -> None:
     """However many layers and shapes of batches there are."""
-    shape = dataclasses.replace(TWO_LAYERS, positions=positions)
+    shape = dataclasses.replace(
+        TWO_LAYERS,
+        positions=positions,
+        architecture=architecture,
+        encoder_layers=2 if architecture == "encoder-decoder" else 0,
+    )
     plain, compiled = objective_of(None, shape), objective_of("aot_eager", shape)
     counts = []
     for size, start in itertools.product((5, 2, 3, 4, 6, 7), (0, 9, 18)):
@@ -99,8 +107,11 @@ def test_compiled_layers_give_the_same_gradient_and_are_compiled_a_few_times(
         for one, other in zip(gradients, others, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
         counts.append(torch._dynamo.utils.counters["stats"]["unique_graphs"])
-    assert counts[0] == 2  # one of the encoder and one of the decoder
-    assert counts[-1] <= 4  # where two sizes were equal in the first batch, once more for others
+    num_stacks = 2 if architecture == "encoder-decoder" else 1
+    assert counts[0] == num_stacks  # one program each
+    assert (
+        counts[-1] <= 2 * num_stacks
+    )  # where two sizes were equal in the first batch, once more for others
     assert counts[-9:] == [counts[-1]] * 9
     names = [[name for name, _ in each.named_parameters()] for each in (plain, compiled)]
     assert names[0] == names[1]

@@ -1,0 +1,1 @@
+"""One file a command; the command of each is called `command`."""
