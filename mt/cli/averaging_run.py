@@ -26,8 +26,6 @@ from mt.translate.averaging import average_weights
 from mt.translate.card_file import write_card
 from mt.translate.model_card import CardFacts
 
-_DEV_FILES = ("dev.source", "dev.target")
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Weights:
@@ -151,7 +149,9 @@ def _write(
 def _shared_dev_set(models: Sequence[Path]) -> dict[str, bytes]:
     """The files of the validation set, where all models have the same."""
     try:
-        sets = [{name: (model / name).read_bytes() for name in _DEV_FILES} for model in models]
+        sets = [
+            {name: (model / name).read_bytes() for name in model_folder.DEV} for model in models
+        ]
     except OSError:
         return {}
     return sets[0] if all(each == sets[0] for each in sets) else {}

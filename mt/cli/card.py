@@ -19,7 +19,7 @@ from mt.translate import model_folder
 from mt.translate.card_file import add_test_scores, write_card
 from mt.translate.card_scores import (
     CardScore,
-    TestResult,
+    ResultOnSet,
     add_result,
     current_results,
     digest_of_lines,
@@ -114,7 +114,7 @@ def add_scores(folder: Path, files: list[Path], evaluation: Evaluation) -> None:
     names = [_as_text(file) for file in files]
     add_result(
         folder,
-        TestResult(
+        ResultOnSet(
             source=names[0],
             references=tuple(names[1:]),
             source_digest=digest_of_lines(sources),

@@ -168,7 +168,7 @@ def fill_folder(
         preparation.store_dev_tokens(training, tokenizers, dev, listener=listener)
         preparation.store_keys(training / SEEN, cleaner)
         (training / preparation.PAIRS).unlink()
-        for name, lines in zip(_DEV_FILES, (dev.sources, dev.targets), strict=True):
+        for name, lines in zip(model_folder.DEV, (dev.sources, dev.targets), strict=True):
             (folder / name).write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
         tokenizers.save(folder)
         corpus = CorpusRead(origins=cleaner.summary())
@@ -187,9 +187,8 @@ def fill_folder(
     prepared.save(training)
 
 
-_DEV_FILES = ("dev.source", "dev.target")
 _TAKEN_OVER = (
-    *map(Path, _DEV_FILES),
+    *map(Path, model_folder.DEV),
     Path(model_folder.TRAINING) / preparation.TOKENS,
     Path(model_folder.TRAINING) / preparation.DEV_TOKENS,
     Path(model_folder.TRAINING) / SEEN,

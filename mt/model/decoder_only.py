@@ -11,13 +11,13 @@ model width.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator
 
 import torch
 from torch import Tensor, nn
 
 from mt.config import ModelConfig
+from mt.model.attention import causal_bias
 from mt.model.layers import EncoderLayer, make_norm
 from mt.model.positions import LearnedPositions, make_positions
 from mt.model.translation_model import TranslationModel
@@ -42,7 +42,7 @@ class DecoderOnly(TranslationModel):
         lengths = source_mask.sum(dim=1)
         x, places = self._stream(source, lengths, target)
         is_causal = not self.config.bidirectional_source
-        bias = None if is_causal else stream_bias(lengths, x.size(1), is_causal=False)
+        bias = None if is_causal else prefix_bias(lengths, x.size(1))
         for layer in self.decoder:
             x = layer(x, bias, places, is_causal=is_causal)
         return self.decoder_norm(_of_targets(x, lengths, target.size(1)))  # type: ignore[no-any-return]
@@ -54,7 +54,10 @@ class DecoderOnly(TranslationModel):
         self._check_layers(layers)
         lengths = source_mask.sum(dim=1)
         x, places = self._stream(source, lengths, target)
-        bias = stream_bias(lengths, x.size(1), is_causal=not self.config.bidirectional_source)
+        if self.config.bidirectional_source:
+            bias = prefix_bias(lengths, x.size(1))
+        else:
+            bias = causal_bias(x.size(1), device=x.device)
         weights: dict[int, Tensor] = {}
         for number, layer in enumerate(self.decoder):
             if number not in layers:
@@ -92,18 +95,14 @@ class DecoderOnly(TranslationModel):
         return self.dropout(x), table
 
 
-def stream_bias(lengths: Tensor, length: int, *, is_causal: bool) -> Tensor:
-    """Attention bias (B, 1, L, L), or (L, L) where causal: 0 at what a position may see, else -inf.
+def prefix_bias(lengths: Tensor, length: int) -> Tensor:
+    """Attention bias (B, 1, L, L): 0 at what a position may see, else -inf.
 
-    A position sees itself and what is before it, and with bidirectional attention over the source
-    all its source tokens; lengths (B) is the number of these.
+    It sees itself, what is before it, and all source tokens; lengths (B) is the number of these.
     """
     place = torch.arange(length, device=lengths.device)
-    is_seen = place <= place[:, None]
-    if not is_causal:
-        is_seen = (is_seen | (place < lengths[:, None, None]))[:, None]
-    bias = torch.zeros(is_seen.shape, dtype=torch.float32, device=lengths.device)
-    return bias.masked_fill_(~is_seen, -math.inf)
+    is_source = (place < lengths[:, None])[:, None, None]
+    return causal_bias(length, device=lengths.device).masked_fill(is_source, 0.0)
 
 
 def _of_targets(x: Tensor, lengths: Tensor, num_target: int) -> Tensor:

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mt.model.decoder_only import DecoderOnly, stream_bias
+from mt.model.attention import causal_bias
+from mt.model.decoder_only import DecoderOnly
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.positions import LearnedPositions, Positions, RelativePositions
@@ -91,8 +92,7 @@ class StreamReader:
         padding = padding_bias(source_mask)
         bias = padding  # behind the tokens, where causal attention does not look
         if self._is_causal:
-            lengths = source_mask.sum(dim=1)
-            bias = stream_bias(lengths, length, is_causal=True)[None, None]
+            bias = causal_bias(length, device=source.device)[None, None]
         bias = _padded(bias, whole_vectors(length))
         x, places = embedded(source, self._embedding, self._positions, bias.size(3))
         kept: list[Tensor] = []

@@ -28,8 +28,7 @@ class AttendedSentence:
     target_pieces: tuple[str, ...]
     """(T)."""
     weights: Tensor
-    """(T, S + 1) in float32 on the CPU; each row sums to 1, of a decoder-only model to the share
-    that lies on the source."""
+    """(T, S + 1) in float32 on the CPU; each row sums to 1."""
 
 
 def attend_to_sentences(

@@ -38,7 +38,7 @@ class CardScore:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TestResult:
+class ResultOnSet:
     """What a model scored on a test set."""
 
     source: str
@@ -58,8 +58,6 @@ class TestResult:
     """YYYY-MM-DD."""
     weights: str
     """Digest of the weights that translated."""
-
-    __test__ = False  # this is no test of pytest's
 
 
 def digest_of_lines(lines: Sequence[str]) -> str:
@@ -82,7 +80,7 @@ def digest_of_weights(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def read_results(folder: Path) -> tuple[TestResult, ...]:
+def read_results(folder: Path) -> tuple[ResultOnSet, ...]:
     """The results that a folder keeps, of its weights and of earlier ones.
 
     Raises ModelFolderError where the file is damaged.
@@ -99,20 +97,20 @@ def read_results(folder: Path) -> tuple[TestResult, ...]:
         ) from error
 
 
-def _result(record: dict[str, Any]) -> TestResult:
+def _result(record: dict[str, Any]) -> ResultOnSet:
     scores = tuple(CardScore(**score) for score in record["scores"])
     lists = {name: tuple(record[name]) for name in ("references", "reference_digests", "beside")}
-    return TestResult(**{**record, **lists, "scores": scores})
+    return ResultOnSet(**{**record, **lists, "scores": scores})
 
 
-def current_results(folder: Path) -> tuple[TestResult, ...]:
+def current_results(folder: Path) -> tuple[ResultOnSet, ...]:
     """The results of the weights that a folder holds now."""
     results = read_results(folder)
     weights = digest_of_weights(folder) if results else ""
     return tuple(result for result in results if result.weights == weights)
 
 
-def add_result(folder: Path, result: TestResult) -> None:
+def add_result(folder: Path, result: ResultOnSet) -> None:
     """Keep a result; one of the same weights, test set and command gives way to it."""
     kept = [each for each in read_results(folder) if _key(each) != _key(result)]
     records = [dataclasses.asdict(each) for each in (*kept, result)]
@@ -120,11 +118,11 @@ def add_result(folder: Path, result: TestResult) -> None:
     write_text(folder / SCORES, f"{text}\n")
 
 
-def _key(result: TestResult) -> tuple[object, ...]:
+def _key(result: ResultOnSet) -> tuple[object, ...]:
     return result.weights, result.source_digest, result.reference_digests, result.command
 
 
-def test_scores(results: Sequence[TestResult]) -> str:
+def results_part(results: Sequence[ResultOnSet]) -> str:
     """The part of a card that shows results, as Markdown, with the comments around it."""
     parts = [BEGIN, *([] if results else [_NONE_YET])]
     for result in results:
@@ -132,10 +130,7 @@ def test_scores(results: Sequence[TestResult]) -> str:
     return "\n".join([*parts, "", END])
 
 
-test_scores.__test__ = False  # type: ignore[attr-defined]
-
-
-def _lines_of(result: TestResult) -> list[str]:
+def _lines_of(result: ResultOnSet) -> list[str]:
     files = zip(
         (result.source, *result.references),
         (result.source_digest, *result.reference_digests),
@@ -168,9 +163,9 @@ def _lines_of(result: TestResult) -> list[str]:
     return lines
 
 
-def with_test_scores(card: str, results: Sequence[TestResult], *, before: str) -> str:
+def with_test_scores(card: str, results: Sequence[ResultOnSet], *, before: str) -> str:
     """A card with its part on test sets anew; without one, it comes before the line `before`."""
-    part = test_scores(results)
+    part = results_part(results)
     start, begin, rest = card.partition(BEGIN)
     _, end, after = rest.partition(END)
     if begin and end:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from mt import __version__
 from mt.config import Config
 from mt.events import CorpusRead, RunDescribed, TrainingEnded, TrainingStarted, Validated
-from mt.translate.card_scores import TestResult, cell, code, test_scores
+from mt.translate.card_scores import ResultOnSet, cell, code, results_part
 
 NOTES = "<!-- What stands below this line is yours: mt leaves it as it is. -->"
 _GIB = 2**30
@@ -40,7 +40,7 @@ class CardFacts:
     """Where no training told it."""
     command: str = ""
     """By which it was made, where that was no training."""
-    results: Sequence[TestResult] = ()
+    results: Sequence[ResultOnSet] = ()
     """On test sets, of these weights."""
 
 
@@ -69,7 +69,7 @@ def model_card(facts: CardFacts) -> str:
     rows += [("average of", source) for source in facts.averaged]
     rows += _run_rows(facts)
     lines += [f"| {name} | {cell(value)} |" for name, value in rows]
-    lines += ["", "## Scores", *_dev_scores(facts), "", test_scores(facts.results)]
+    lines += ["", "## Scores", *_dev_scores(facts), "", results_part(facts.results)]
     if facts.corpus is not None:
         lines += _corpus(facts.corpus, config)
         if facts.dev:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from mt.config import Config, ModelConfig, PositionKind, TrainingConfig
 from mt.errors import ConfigError, DataError
-from mt.model.decoder_only import DecoderOnly, stream_bias
+from mt.model.decoder_only import DecoderOnly, prefix_bias
 from mt.model.search_model import SearchModel
 from mt.model.translation_model import count_parameters
 from tests.model.forms import CHOICES, VOCABULARY, make_model, source_of
@@ -107,14 +107,12 @@ def test_source_tokens_see_later_ones_with_a_bidirectional_source_alone() -> Non
         assert torch.equal(first[:, :5], second[:, :5]) == (not is_prefix)
 
 
-def test_the_bias_of_a_stream_says_who_sees_whom() -> None:
-    bias = stream_bias(torch.tensor([2, 1]), 3, is_causal=False)
+def test_the_bias_of_a_prefix_says_who_sees_whom() -> None:
+    bias = prefix_bias(torch.tensor([2, 1]), 3)
     no = -math.inf
     assert bias.shape == (2, 1, 3, 3)
     assert bias[0, 0].tolist() == [[0, 0, no], [0, 0, no], [0, 0, 0]]
     assert bias[1, 0].tolist() == [[0, no, no], [0, 0, no], [0, 0, 0]]
-    causal = stream_bias(torch.tensor([2, 1]), 3, is_causal=True)
-    assert causal.tolist() == [[0, no, no], [0, 0, no], [0, 0, 0]]
 
 
 def test_a_loss_on_the_target_reaches_what_reads_the_source() -> None:

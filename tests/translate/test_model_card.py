@@ -17,7 +17,7 @@ from mt.translate.card_scores import (
     BEGIN,
     SCORES,
     CardScore,
-    TestResult,
+    ResultOnSet,
     add_result,
     current_results,
     digest_of_lines,
@@ -74,7 +74,7 @@ def facts(**more: Any) -> CardFacts:
     return CardFacts(**{"config": config, "runs": [RUN], "started": STARTED, "best": BEST, **more})
 
 
-def result(folder: Path, **more: Any) -> TestResult:
+def result(folder: Path, **more: Any) -> ResultOnSet:
     values: dict[str, Any] = {
         "source": "test.de",
         "references": ("test.en",),
@@ -92,7 +92,7 @@ def result(folder: Path, **more: Any) -> TestResult:
         "date": "2026-11-30",
         "weights": digest_of_weights(folder),
     }
-    return TestResult(**(values | more))
+    return ResultOnSet(**(values | more))
 
 
 def test_the_card_tells_what_made_the_model() -> None:

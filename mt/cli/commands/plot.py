@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mt.report.curves import Curves
     from mt.report.curves_image import Axis
 
-_DEV, _TOKENIZERS = ("dev.source", "dev.target"), ("tokenizer*.model",)
+_TOKENIZERS = ("tokenizer*.model",)
 
 
 @click.command("plot")
@@ -86,9 +86,11 @@ def _warn_of_differences(
     models: Sequence[Path], runs: Sequence[Curves], *, say: Callable[[str], None]
 ) -> None:
     """Say where curves in one panel do not compare."""
+    from mt.translate.model_folder import DEV
+
     first, name = models[0], runs[0].name
     for model, run in itertools.islice(zip(models, runs, strict=True), 1, None):
-        if _contents(model, _DEV) != _contents(first, _DEV):
+        if _contents(model, DEV) != _contents(first, DEV):
             say(
                 f"mt: warning: {name} and {run.name} have different validation sets: their losses "
                 "and scores do not compare"
