@@ -1,7 +1,7 @@
 """Every form of the Transformer on the same text for the same time: parameters, speed, loss, BLEU.
 
     python benchmarks/variants.py rates CORPUS WORK
-    python benchmarks/variants.py train CORPUS WORK --variant rotary
+    python benchmarks/variants.py train CORPUS WORK --variant "rotary positions"
     python benchmarks/variants.py table WORK
 
 CORPUS holds `train`, `val` and a test set as aligned text. `rates` measures all variants in turns
