@@ -93,7 +93,7 @@ def _device_options(command: _F, precisions: list[str], precision_help: str) -> 
             type=click.Choice(["auto", "cpu", "cuda", "mps"]),
             default="auto",
             show_default=True,
-            help="Where to compute; auto takes a GPU if there is one.",
+            help="Where to compute; auto takes a CUDA GPU if there is one, never mps.",
         ),
     ):
         command = option(command)

@@ -105,7 +105,8 @@ def attend(
         return fused_scaled_dot_product(query, key, value, bias, dropout, is_causal=is_causal)
     if is_causal:
         bias = causal_bias(query.size(2), device=query.device)
-    if query.dtype != torch.bfloat16:
+    # A form that adds biases of its own to the queries gives them in float32, and keys not.
+    if torch.bfloat16 not in (query.dtype, key.dtype, value.dtype):
         return scaled_dot_product(query, key, value, bias, dropout, recorder)
     with torch.autocast(query.device.type, enabled=False):
         heads = scaled_dot_product(

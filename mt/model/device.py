@@ -19,7 +19,9 @@ _M = TypeVar("_M", bound=nn.Module)
 
 
 def choose_device(name: str, number: int = 0) -> torch.device:
-    """The device of that name; "auto" takes CUDA, then MPS, then the CPU.
+    """The device of that name; "auto" takes CUDA, else the CPU.
+
+    Nobody has run mt on MPS yet, so that it is taken only where it is asked for.
 
     Of several GPUs it is the one of that `number`, which is made the current one.
 
@@ -31,7 +33,7 @@ def choose_device(name: str, number: int = 0) -> torch.device:
         "cpu": True,
     }
     if name == "auto":
-        name = next(kind for kind, is_there in there.items() if is_there)
+        name = "cuda" if there["cuda"] else "cpu"
     if not there[name]:
         raise ConfigError(
             f"--device {name}: this machine or this build of torch has no {name} device",
@@ -85,7 +87,11 @@ def copied_to(module: _M, device: torch.device) -> _M:
 
 
 def sent_to(x: Tensor, device: torch.device) -> Tensor:
-    """`x` of the CPU on `device`, without waiting for the copy to a GPU."""
+    """`x` of the CPU on `device`, without waiting for the copy to a CUDA device.
+
+    Only a copy from pinned memory to CUDA may go on by itself: elsewhere, as on MPS, the memory
+    that it reads may be given to others before it is done. It is the one copy that does not wait.
+    """
     if device.type != "cuda":
         return x.to(device)
     return x.pin_memory().to(device, non_blocking=True)

@@ -29,6 +29,13 @@ def by_offset(scores: Tensor) -> Tensor:
     return flat.reshape(*flat.shape[:-1], length, num_offsets - 1)[..., :length]
 
 
+def _wide_on_cpus(x: Tensor) -> Tensor:
+    """`x` in float32 at least where a CPU is to make scores of it."""
+    if x.device.type != "cpu":
+        return x
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 class RelativeAttention(MultiHeadAttention):
     """Self-attention that scores the offset of query and key beside their contents."""
 
@@ -56,7 +63,9 @@ class RelativeAttention(MultiHeadAttention):
         biased = query + self.position_bias.view(heads, 1, width)
         # (B, H, T, E) -> (H, B T, E): one product a head for the whole batch
         rows = biased.transpose(0, 1).reshape(heads, batch * length, width) / math.sqrt(width)
-        scores = torch.bmm(rows, self.by_heads(self.position(offsets)).transpose(1, 2))
+        projected = _wide_on_cpus(self.by_heads(self.position(offsets)))
+        with torch.autocast("cpu", enabled=False):  # as the other product of scores, in `attend`
+            scores = torch.bmm(rows, projected.transpose(1, 2))
         return by_offset(scores.view(heads, batch, length, -1)).transpose(0, 1)
 
     def prepare(
@@ -72,11 +81,11 @@ class RelativeAttention(MultiHeadAttention):
         if places is None:
             raise ValueError("relative attention needs places")
         plain = super().prepare(x, memory, bias, None, is_causal=False)
-        length = x.size(1)
-        scores = self.position_scores(plain.query, places[: length + 1] if is_causal else places)
+        query, length = _wide_on_cpus(plain.query), x.size(1)
+        scores = self.position_scores(query, places[: length + 1] if is_causal else places)
         if is_causal:
             scores = scores + causal_bias(length, device=x.device)
         return plain._replace(
-            query=plain.query + self.content_bias.view(self.heads, 1, self.head_width),
+            query=query + self.content_bias.view(self.heads, 1, self.head_width),
             bias=scores if bias is None else scores + bias,
         )

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from mt.corpus.store import TokenStore
+from mt.model.device import sent_to
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import PAD, START
 
@@ -53,21 +54,17 @@ class Batch:
         return self.num_pairs * (self.source.size(1) + self.target.size(1))
 
     def to(self, device: torch.device) -> Batch:
-        """Copy to `device`; from pinned memory the copy runs beside other work."""
+        """Copy to `device`; on CUDA the copy runs beside other work."""
         if device.type == "cpu":
             return self
 
-        def move(x: Tensor) -> Tensor:
-            pinned = x.pin_memory() if device.type == "cuda" else x
-            return pinned.to(device, non_blocking=True)
-
         return Batch(
-            source=move(self.source),
-            source_mask=move(self.source_mask),
-            target=move(self.target),
-            target_mask=move(self.target_mask),
-            labels=move(self.labels),
-            places=move(self.places),
+            source=sent_to(self.source, device),
+            source_mask=sent_to(self.source_mask, device),
+            target=sent_to(self.target, device),
+            target_mask=sent_to(self.target_mask, device),
+            labels=sent_to(self.labels, device),
+            places=sent_to(self.places, device),
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mt.errors import DeviceMemoryError
-from mt.model.device import fitting_in_memory, products_in_tf32
+from mt.model.device import choose_device, fitting_in_memory, products_in_tf32
 
 
 def test_tf32_is_on_within_on_cuda_alone_and_off_again_after() -> None:
@@ -34,3 +34,15 @@ def test_a_want_of_memory_is_one_line_that_says_of_what() -> None:
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="illegal"), fitting_in_memory("it", hint="Do less"):
         raise RuntimeError("an illegal memory access")
+
+
+@pytest.mark.parametrize(("has_cuda", "expected"), [(True, "cuda"), (False, "cpu")])
+def test_auto_takes_cuda_or_the_cpu_and_mps_only_where_it_is_asked_for(
+    has_cuda: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda number: None)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert choose_device("auto").type == expected
+    assert choose_device("mps").type == "mps"

@@ -126,3 +126,41 @@ def test_attention_without_places_is_refused() -> None:
     x = torch.randn(1, 3, 8)
     with pytest.raises(ValueError, match="needs places"):
         RelativeAttention(8, 2, 0.0)(x, x, None)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("autocast", [True, False])
+@torch.no_grad()
+def test_in_bfloat16_only_the_projections_are_rounded_on_cpus(
+    autocast: bool, is_causal: bool
+) -> None:
+    """The weights of attention are those of float64 from the same rounded projections."""
+    attention = make_attention().float().bfloat16().float()
+    x, offsets = draw(2, 30, 8).bfloat16(), offsets_of(30).bfloat16()
+    rounded = [
+        linear(given.float()).bfloat16().double()
+        for linear, given in (
+            (attention.query, x),
+            (attention.key_value, x),
+            (attention.position, offsets),
+        )
+    ]
+    query, key = rounded[0].view(2, 30, 2, 4), rounded[1].chunk(2, dim=-1)[0].view(2, 30, 2, 4)
+    u, v = (bias.double().view(2, 4) for bias in (attention.content_bias, attention.position_bias))
+    content = torch.einsum("bihe,bjhe->bhij", query + u, key)
+    index = torch.arange(30)
+    of_pairs = rounded[2].view(60, 2, 4)[29 - (index[:, None] - index)]  # (T, T, H, E)
+    scores = (content + torch.einsum("bihe,ijhe->bhij", query + v, of_pairs)) / math.sqrt(4)
+    if is_causal:
+        scores = scores.masked_fill(index[:, None] < index, -math.inf)
+
+    seen: list[Tensor] = []
+    attention.recorder = seen.append
+    if not autocast:
+        attention, x = attention.bfloat16(), x.bfloat16()
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+        out = attention(x, x, None, places=offsets, is_causal=is_causal)
+    assert out.dtype == torch.bfloat16
+    (weights,) = seen
+    assert weights.dtype == torch.float32
+    torch.testing.assert_close(weights.double(), scores.softmax(dim=3), rtol=1e-4, atol=1e-6)

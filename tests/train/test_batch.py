@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
+import mt
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.train.batch import Batch, cut, make_batch
 
@@ -36,3 +39,40 @@ def test_parts_are_the_batch_without_needless_padding(
         alone = make_batch(store, indices)
         for field in dataclasses.fields(Batch):
             assert torch.equal(getattr(part, field.name), getattr(alone, field.name))
+
+
+def test_only_a_pinned_copy_to_cuda_does_not_wait(
+    store: TokenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told by the arguments of each copy, on whatever device: no GPU is here."""
+    copies: list[tuple[str, bool, bool]] = []
+    pinned: set[int] = set()
+
+    def pin(x: Tensor) -> Tensor:
+        copied = x.clone()
+        pinned.add(copied.data_ptr())
+        return copied
+
+    def to(x: Tensor, device: torch.device, *, non_blocking: bool = False) -> Tensor:
+        copies.append((device.type, x.data_ptr() in pinned, non_blocking))
+        return x
+
+    monkeypatch.setattr(Tensor, "pin_memory", pin)
+    monkeypatch.setattr(Tensor, "to", to)
+    batch = make_batch(store, [0, 4])
+    fields = len(dataclasses.fields(Batch))
+    for name, may_go_on in (("cuda", True), ("mps", False), ("xpu", False)):
+        copies.clear()
+        batch.to(torch.device(name))
+        assert copies == [(name, may_go_on, may_go_on)] * fields
+
+
+def test_no_copy_but_one_is_told_not_to_wait() -> None:
+    """Every other copy of the package waits, so that its source may be changed after it."""
+    package = Path(mt.__file__).parent
+    told = [
+        path.relative_to(package).as_posix()
+        for path in sorted(package.rglob("*.py"))
+        for _ in re.findall(r"\bnon_blocking\s*=", path.read_text("utf-8"))
+    ]
+    assert told == ["model/device.py"]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "cpu", "cuda", "mps"]),
     default="auto",
     show_default=True,
-    help="Where to compute; auto takes a GPU if there is one.",
+    help="Where to compute; auto takes a CUDA GPU if there is one, never mps.",
 )
 def command(
     model: Path,
