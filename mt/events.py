@@ -37,6 +37,15 @@ class LineSplit(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LineRecased(Event):
+    """A line was not written in usual case, and is translated in it."""
+
+    line: int
+    recased: str
+    """What is translated."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnknownSymbols(Event):
     """A line has symbols that the model does not know."""
 

@@ -24,6 +24,7 @@ from mt.events import CorpusRead, Listener, Notice, to_all
 from mt.presets import preset, preset_for, vocab_size_for
 from mt.text.symbols import MOST_SYMBOLS
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.text.truecase_table import merged
 from mt.train import preparation
 from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.train.validation import METRIC_NAMES
@@ -139,7 +140,7 @@ def fill_folder(
     if other is not None:
         text = f"the prepared corpus of {other} is taken over: same text, same settings"
         listener(Notice(text=text))
-        prepared, tokenizers = _take_over(other, folder, draft)
+        prepared, tokenizers = _take_over(other, folder, draft, given)
         config = settle_sizes(arguments, values, prepared.corpus, listener=listener)
     else:
         stamps = _stamps(inputs.train)
@@ -156,6 +157,9 @@ def fill_folder(
             config = settle_sizes(arguments, values, so_far, listener=listener)
             tokenizers = given or preparation.train_tokenizers(
                 training, config, cleaner.for_training, listener=listener
+            )
+            tokenizers = preparation.with_truecaser(
+                tokenizers, training, config, cleaner.for_training
             )
             preparation.store_tokens(
                 training,
@@ -215,9 +219,14 @@ def _longest_source(training: Path, start: Start | None) -> int:
     )
 
 
-def _take_over(other: Path, folder: Path, config: Config) -> tuple[Prepared, TokenizerPair]:
-    """Take the files of a prepared corpus into `folder`."""
+def _take_over(
+    other: Path, folder: Path, config: Config, given: TokenizerPair | None
+) -> tuple[Prepared, TokenizerPair]:
+    """Take the files of a prepared corpus into `folder`; `given` is what a start brings along."""
     tokenizers = TokenizerPair.load(other, joint=config.tokenizer.joint)
+    if given is not None:
+        truecaser = merged(tokenizers.truecaser, given.truecaser)
+        tokenizers = dataclasses.replace(tokenizers, truecaser=truecaser)
     for file in _TAKEN_OVER:
         take_over(other / file, folder / file)
     tokenizers.save(folder)

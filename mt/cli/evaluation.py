@@ -161,10 +161,12 @@ def _translate(
         glossary=glossary,
         shortlist=flags["shortlist"],
         exact_scores=False,
+        keep_case=flags["keep_case"],
         listener=listener,
     )
     translations = list(translator.translate(sources))
     listener.tell_splits()
+    listener.tell_recased()
     listener.tell_unknown()
     listener.tell_shortlist()
     if glossary is not None:

@@ -65,8 +65,9 @@ def translation_records(
 ) -> list[dict[str, Any]]:
     """One object a line: `source` and `hypotheses`, each with `text`, `score` and more.
 
-    `flags` as in `mt.translate.flags`, measured against `usual`; `same_tokens`: whether the text is
-    cut into the tokens again that search found, so that `mt score` gives it the same score. Of a
+    `recased` is what was translated where the source was not written in usual case. `flags` as in
+    `mt.translate.flags`, measured against `usual`; `same_tokens`: whether the text is cut into the
+    tokens again that search found, so that `mt score` gives it the same score. Of a
     translator with a glossary the line has its `terms`, and a hypothesis `terms_honoured` and
     `terms_missed`. With a `scorer`, which is to hold the translator's own model, tokens are decoded
     once more by force: then the line has `source_tokens`, and a hypothesis `tokens` and
@@ -79,7 +80,7 @@ def translation_records(
             record["unknown_symbols"] = tokenizers.source.unknown(each.source)
     if scorer is None:
         return records
-    sources = scorer.encode_sources([each.source for each in translations])
+    sources = scorer.encode_sources([each.as_read for each in translations])
     pairs = [
         (source, hypothesis.tokens)
         for source, translation in zip(sources, translations, strict=True)
@@ -114,6 +115,8 @@ def _translation_record(
             record["terms_missed"] = [term.source for term in each.terms_missed]
         hypotheses.append(record)
     of_line: dict[str, Any] = {"source": translation.source, "hypotheses": hypotheses}
+    if translation.recased is not None:
+        of_line["recased"] = translation.recased
     if translation.terms is not None:
         of_line["terms"] = [
             {

@@ -39,6 +39,16 @@ def model_option(*, required: bool, says: str) -> Callable[[_F], _F]:
     )
 
 
+def keep_case_option(command: _F) -> _F:
+    """--keep-case."""
+    return click.option(
+        "--keep-case",
+        is_flag=True,
+        help="Read lines in capitals, or without any, as they are written; else they are read in "
+        "the usual case of their words.",
+    )(command)
+
+
 def _device_count(_: click.Context, __: click.Parameter, text: str) -> int | None:
     """Read `--devices`: a number from 1 on, or `all`, which becomes None."""
     if text == "all":
@@ -49,7 +59,8 @@ def _device_count(_: click.Context, __: click.Parameter, text: str) -> int | Non
 
 
 def search_options(command: _F) -> _F:
-    """--device, --devices, --precision, --threads, --workers, --batch-size of translation."""
+    """What `mt translate` and `mt eval` share: where and how fast to compute, and --keep-case."""
+    command = keep_case_option(command)
     command = click.option(
         "--batch-size",
         type=click.IntRange(min=1),

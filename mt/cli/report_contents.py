@@ -185,7 +185,9 @@ def _attention(scored: Scored, flags: dict[str, Any]) -> dict[int, AttendedSente
         if isinstance(event, Notice) and event.is_warning:
             click.echo(f"mt: warning: {event.text}", err=True)
 
-    scorer = Scorer.load(flags["model"], device=flags["device"], listener=listener)
+    scorer = Scorer.load(
+        flags["model"], device=flags["device"], keep_case=flags["keep_case"], listener=listener
+    )
     pairs = {place: (scored.sources[place], hypotheses[place]) for place in places}
     return attend_to_sentences(scorer, pairs)
 

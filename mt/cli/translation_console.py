@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mt.events import Event, LineSplit, UnknownSymbols, WholeVocabulary
+    from mt.events import Event, LineRecased, LineSplit, UnknownSymbols, WholeVocabulary
 
 
 class TranslationConsole:
@@ -15,6 +15,8 @@ class TranslationConsole:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._splits: list[LineSplit] = []
+        self._first_recased: LineRecased | None = None
+        self._num_recased = 0
         self._whole: list[WholeVocabulary] = []
         self._first_unknown: UnknownSymbols | None = None
         self.num_unknown = 0
@@ -22,10 +24,13 @@ class TranslationConsole:
 
     def __call__(self, event: Event) -> None:
         """Listen."""
-        from mt.events import LineSplit, Notice, UnknownSymbols, WholeVocabulary
+        from mt.events import LineRecased, LineSplit, Notice, UnknownSymbols, WholeVocabulary
 
         if isinstance(event, LineSplit):
             self._splits.append(event)
+        elif isinstance(event, LineRecased):
+            self._num_recased += 1
+            self._first_recased = self._first_recased or event
         elif isinstance(event, WholeVocabulary):
             self._whole.append(event)
         elif isinstance(event, UnknownSymbols):
@@ -46,6 +51,15 @@ class TranslationConsole:
             f"mt: warning: {lines} longer than the {first.max_tokens} tokens that the model is "
             f"good for, and translated in {num_parts} parts (the first: line {first.line})"
         )
+
+    def tell_recased(self) -> None:
+        """Say how many lines were read in usual case, if any was."""
+        if self._first_recased is not None:
+            lines = "1 line" if self._num_recased == 1 else f"{self._num_recased} lines"
+            self._say(
+                f"mt: {lines} in capitals or without any read in usual case (the first: line "
+                f"{self._first_recased.line}); --keep-case reads them as they are"
+            )
 
     def tell_unknown(self) -> None:
         """Warn of symbols that the model does not know, if there were any."""

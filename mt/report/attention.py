@@ -84,6 +84,7 @@ def attend_to_pair(
     a table of learned positions.
     """
     tokenizers = loaded.tokenizers
+    source = tokenizers.in_usual_case(source)
     _check_text("source", source, tokenizers.source, listener)
     _check_text("target", target, tokenizers.target, listener)
     source_tokens = tokenizers.source.encode(source)

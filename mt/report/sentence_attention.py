@@ -42,7 +42,10 @@ def attend_to_sentences(
     tokenizers = scorer.tokenizers
     longest = min(MOST_TOKENS, (scorer.model.longest or MOST_TOKENS + 1) - 1)
     tokens = {
-        place: (tokenizers.source.encode(source), tokenizers.target.encode(target))
+        place: (
+            tokenizers.source.encode(tokenizers.in_usual_case(source)),
+            tokenizers.target.encode(target),
+        )
         for place, (source, target) in pairs.items()
         if not tokenizers.source.is_blank(source) and not tokenizers.target.is_blank(target)
     }

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mt.text.boundaries import is_of_word
 from mt.text.normalise import normalise
 from mt.text.placeholders import find_placeholders
-from mt.text.terms import TermFinder, count_term, merged, read_terms
+from mt.text.terms import Found, TermFinder, count_term, merged, read_terms
+from mt.text.truecase import Kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,26 +65,43 @@ class Glossary:
         asked: dict[tuple[str, ...], Asked] = {}
         counts: Counter[str] = Counter()
         joined: set[str] = set()
+        for start, end, found in self._found(text):
+            each = text[start:end]
+            if found is not None:
+                targets = found.term.targets
+                asked.setdefault((found.term.source, *targets), Asked(source=each, targets=targets))
+                continue
+            counts[each] += 1
+            joined |= {each} if _is_joined(text, start, end) else set()
+            asked[(each,)] = Asked(
+                source=each,
+                targets=(each,),
+                times=counts[each],
+                is_placeholder=True,
+                is_joined=each in joined,
+            )
+        return tuple(asked.values())
+
+    def kept(self, text: str) -> list[Kept]:
+        """What a normalised text asks for, as it is to stand where case is restored.
+
+        A term is written as the glossary has it, so that it is found there again, a placeholder as
+        it is.
+        """
+        return [
+            (start, end, text[start:end] if found is None else found.term.source)
+            for start, end, found in self._found(text)
+        ]
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, Found | None]]:
+        """Where terms and placeholders (None) stand in a normalised text, in order."""
         start = 0
         for first, last in [*find_placeholders(text, self._placeholders), (len(text), len(text))]:
             for found in self._finder.find(text, start, first):
-                source, targets = text[found.start : found.end], found.term.targets
-                asked.setdefault(
-                    (found.term.source, *targets), Asked(source=source, targets=targets)
-                )
+                yield found.start, found.end, found
             if last > first:
-                each = text[first:last]
-                counts[each] += 1
-                joined |= {each} if _is_joined(text, first, last) else set()
-                asked[(each,)] = Asked(
-                    source=each,
-                    targets=(each,),
-                    times=counts[each],
-                    is_placeholder=True,
-                    is_joined=each in joined,
-                )
+                yield first, last, None
             start = last
-        return tuple(asked.values())
 
     def missed(self, asked: Sequence[Asked], text: str) -> tuple[Asked, ...]:
         """Those of `asked` that a translation does not honour, by its text alone."""

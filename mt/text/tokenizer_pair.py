@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from mt.errors import ModelFolderError
 from mt.text.subwords import SubwordTokenizer
 from mt.text.symbols import HEADER, SymbolTokenizer
 from mt.text.tokenizer import Tokenizer
+from mt.text.truecase import Kept, Truecaser
+from mt.text.truecase_table import load_truecaser, save_truecaser
 
 _JOINT, _SOURCE, _TARGET = "tokenizer.model", "tokenizer.source.model", "tokenizer.target.model"
 
@@ -39,25 +42,32 @@ class TokenizerPair:
 
     source: Tokenizer
     target: Tokenizer
+    truecaser: Truecaser | None = None
+    """What gives source lines their usual case; None leaves them as they are."""
 
     @property
     def is_joint(self) -> bool:
         """Whether both sides share one tokenizer."""
         return self.source is self.target
 
+    def in_usual_case(self, source: str, kept: Sequence[Kept] = ()) -> str:
+        """A source line as the model is to read it (`mt.text.truecase.Truecaser.restore`)."""
+        return source if self.truecaser is None else self.truecaser.restore(source, kept)
+
     def save(self, folder: Path) -> None:
-        """Write `tokenizer.model`, or one file a side."""
+        """Write `tokenizer.model`, or one file a side; and `truecase.txt`."""
         files = (
             {_JOINT: self.source} if self.is_joint else {_SOURCE: self.source, _TARGET: self.target}
         )
         for name, tokenizer in files.items():
             with replaced_file(folder / name) as temporary:
                 temporary.write_bytes(tokenizer.model)
+        if self.truecaser is not None:
+            save_truecaser(self.truecaser, folder)
 
     @classmethod
     def load(cls, folder: Path, *, joint: bool) -> TokenizerPair:
         """Read what `save` wrote; raises ModelFolderError when it is not there."""
-        if joint:
-            tokenizer = load_tokenizer(folder / _JOINT)
-            return cls(source=tokenizer, target=tokenizer)
-        return cls(source=load_tokenizer(folder / _SOURCE), target=load_tokenizer(folder / _TARGET))
+        names = (_JOINT,) if joint else (_SOURCE, _TARGET)
+        loaded = [load_tokenizer(folder / name) for name in names]
+        return cls(source=loaded[0], target=loaded[-1], truecaser=load_truecaser(folder))

@@ -6,6 +6,7 @@ time, of the tokenizers' training text at most `_TOKENIZER_PAIRS` pairs, and 35 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import compress
@@ -29,9 +30,12 @@ from mt.text.subwords import train_subwords
 from mt.text.symbols import learn_symbols
 from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.text.truecase_table import learn_truecaser, merged
 from mt.train.tokenising import encoded_blocks
 
-_TOKENIZER_PAIRS = 200_000  # more do not change the pieces, but would not fit in memory
+_TOKENIZER_PAIRS = (
+    200_000  # and of case; more do not change the pieces, but would not fit in memory
+)
 _MOST_BEYOND = 100  # so many pairs of a length teach it, however large the corpus is
 
 PAIRS, TOKENS, DEV_TOKENS = "pairs.arrow", "tokens.arrow", "dev-tokens.arrow"
@@ -107,13 +111,13 @@ def train_tokenizers(
         raise ValueError("the vocabulary size must be settled before")
     listener(StageStarted(name="training the tokenizer"))
     kind = config.tokenizer.kind
-    num_pairs = int(rows.sum())
     # Symbols are counted one by one, in little memory.
-    stride = 1 if kind == "symbols" else -(-num_pairs // _TOKENIZER_PAIRS)
-    if stride > 1:
-        text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
-        listener(Notice(text=text))
-        rows = rows & (rows.cumsum() % stride == 0)
+    if kind != "symbols":
+        num_pairs = int(rows.sum())
+        rows, stride = _sampled(rows)
+        if stride > 1:
+            text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
+            listener(Notice(text=text))
 
     def texts(*sides: int) -> Iterator[str]:
         for pair in _stored(folder, rows):
@@ -138,6 +142,26 @@ def train_tokenizers(
         return TokenizerPair(source=joint, target=joint)
     source, target = learnt("source tokenizer", 0), learnt("target tokenizer", 1)
     return TokenizerPair(source=source, target=target)
+
+
+def with_truecaser(
+    tokenizers: TokenizerPair, folder: Path, config: Config, rows: NDArray[np.bool_]
+) -> TokenizerPair:
+    """`tokenizers` with the case of the sources of the `rows`; what they knew before stays known.
+
+    Symbols have no case.
+    """
+    if config.tokenizer.takes_symbols:
+        return tokenizers
+    sources = (normalise(pair.source) for pair in _stored(folder, _sampled(rows)[0]))
+    learnt = learn_truecaser(sources, language=config.source_language)
+    return dataclasses.replace(tokenizers, truecaser=merged(learnt, tokenizers.truecaser))
+
+
+def _sampled(rows: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
+    """An even sample of at most `_TOKENIZER_PAIRS` of the `rows`, and the step between them."""
+    stride = -(-int(rows.sum()) // _TOKENIZER_PAIRS)
+    return (rows & (rows.cumsum() % stride == 0), stride) if stride > 1 else (rows, 1)
 
 
 def store_tokens(

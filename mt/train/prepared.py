@@ -29,7 +29,7 @@ from mt.text.subwords import recipe
 from mt.text.tokenizer_pair import TokenizerPair
 
 _SUMMARY = "corpus.json"
-_STORE_VERSION = 1  # another layout or another rule of cleaning is another number
+_STORE_VERSION = 2  # another layout or another rule of cleaning is another number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,16 +82,26 @@ class Members:
 
 
 def load_members(
-    folders: Sequence[Path], *, device: str, search: SearchConfig | None
+    folders: Sequence[Path],
+    *,
+    device: str,
+    search: SearchConfig | None,
+    keep_case: bool = False,
 ) -> list[LoadedModel]:
     """Read model folders that are to predict together, with `search` in place of their settings.
+
+    With `keep_case` they read all text in the case in which it is written.
 
     Raises ModelFolderError, naming both folders, where tokenizers or languages differ, and what
     `load_onto` raises.
     """
     loaded: list[LoadedModel] = []
     for folder in folders:
-        loaded.append(load_onto(folder, device=device, search=search))
+        model = load_onto(folder, device=device, search=search)
+        if keep_case:
+            tokenizers = dataclasses.replace(model.tokenizers, truecaser=None)
+            model = dataclasses.replace(model, tokenizers=tokenizers)
+        loaded.append(model)
         first, last = loaded[0], loaded[-1]
         differing = differing_tokenizers(first.tokenizers, last.tokenizers)
         differing = differing or _differing_languages(first, last)

@@ -2,6 +2,7 @@
 
 config.toml          settings and format version
 tokenizer.model      or tokenizer.source.model and tokenizer.target.model
+truecase.txt         the usual case of source words
 model.safetensors    the best weights so far
 metrics.jsonl        what happened during training
 README.md            the model card

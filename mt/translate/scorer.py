@@ -57,6 +57,8 @@ class ScoredPair:
     tokens: tuple[int, ...]
     """(T) without end symbol."""
     scored: ScoredTokens
+    recased: str | None = None
+    """What was read in place of the source, where that was not written in usual case."""
 
 
 class Scorer:
@@ -104,16 +106,18 @@ class Scorer:
         device: str = "auto",
         precision: Precision = "auto",
         batch_size: int = 64,
+        keep_case: bool = False,
         listener: Listener = ignore,
     ) -> Scorer:
         """Read a model folder, or several as an ensemble.
 
-        The length penalty is that of `search`, or the one stored in the first folder. Raises
+        The length penalty is that of `search`, or the one stored in the first folder. Sources in
+        capitals or without any are read in usual case, unless with `keep_case`. Raises
         ModelFolderError for a bad folder and for folders that differ in tokenizers or languages,
         ConfigError for a device that is not there.
         """
         folders = [Path(folder), *map(Path, others)]
-        first, *rest = load_members(folders, device=device, search=search)
+        first, *rest = load_members(folders, device=device, search=search, keep_case=keep_case)
         return cls(
             first.model,
             first.tokenizers,
@@ -196,14 +200,15 @@ class Scorer:
     def _score_window(
         self, window: Sequence[TextPair], *, with_alignment: bool
     ) -> Iterator[ScoredPair]:
-        encoded = self._encode(window)
-        for number, (texts, pair) in enumerate(
-            zip(window, encoded, strict=True), start=self._num_pairs + 1
+        read = [self.tokenizers.in_usual_case(source) for source, _ in window]
+        encoded = self._encode([(text, pair[1]) for text, pair in zip(read, window, strict=True)])
+        for number, (text, (_, target), pair) in enumerate(
+            zip(read, window, encoded, strict=True), start=self._num_pairs + 1
         ):
             self._check_fit(pair, number)
             if UNKNOWN in pair[0] or UNKNOWN in pair[1]:
                 sides = self.tokenizers.source, self.tokenizers.target
-                unknown = (*sides[0].unknown(texts[0]), *sides[1].unknown(texts[1]))
+                unknown = (*sides[0].unknown(text), *sides[1].unknown(target))
                 self._listener(UnknownSymbols(line=number, symbols=unknown))
         self._num_pairs += len(window)
         real = [i for i, (source_tokens, _) in enumerate(encoded) if source_tokens]
@@ -217,6 +222,7 @@ class Scorer:
                 source_tokens=tuple(tokens[0]),
                 tokens=tuple(tokens[1]),
                 scored=found.get(i) or self._of_blank_source(target, with_alignment=with_alignment),
+                recased=None if read[i] == source else read[i],
             )
 
     def encode_sources(self, lines: Sequence[str]) -> list[list[int]]:

@@ -88,7 +88,7 @@ class Terminology:
 
     def checked(self, translation: Translation) -> Translation:
         """With what the line asks for, and what of it each hypothesis lacks."""
-        terms = self._glossary.asked(translation.source)
+        terms = self._glossary.asked(translation.as_read)
         hypotheses = tuple(
             dataclasses.replace(each, terms_missed=self._glossary.missed(terms, each.text))
             for each in translation.hypotheses

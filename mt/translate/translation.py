@@ -37,8 +37,15 @@ class Translation:
 
     source: str
     hypotheses: tuple[TranslatedText, ...]
+    recased: str | None = None
+    """What was translated in its place, where the source was not written in usual case."""
     terms: tuple[Asked, ...] | None = None
     """The terms and placeholders that the line asks for; None of a translator without glossary."""
+
+    @property
+    def as_read(self) -> str:
+        """The source as the model read it."""
+        return self.source if self.recased is None else self.recased
 
     @property
     def text(self) -> str:

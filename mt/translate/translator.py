@@ -31,6 +31,7 @@ from mt.translate.shortlist import Shortlist
 from mt.translate.shortlist_search import ShortlistSearcher
 from mt.translate.terminology import Terminology
 from mt.translate.translation import TranslatedText, Translation
+from mt.translate.usual_case import in_usual_case
 
 _WINDOW = 32  # batches that are sorted by length together
 
@@ -129,6 +130,7 @@ class Translator:
             self._finder = ShortlistSearcher.of(
                 self._searcher, shortlist, exact_scores=exact_scores
             )
+        self._glossary = glossary
         self._terminology: Terminology | None = None
         if glossary is not None:
             self._terminology = Terminology(
@@ -158,18 +160,20 @@ class Translator:
         sampling: SamplingConfig | None = None,
         shortlist: bool = False,
         exact_scores: bool = True,
+        keep_case: bool = False,
         listener: Listener = ignore,
     ) -> Translator:
         """Read a model folder, or several as an ensemble.
 
         The settings of the first hold, and `search` replaces those of search. Of CUDA `devices` so
         many share the work, None for all. With `shortlist` the table of the first bounds what is
-        searched (`mt shortlist`). Raises ModelFolderError for a bad folder and for folders that
-        differ in tokenizers or languages, ConfigError for a device that is not there.
+        searched (`mt shortlist`). Lines in capitals or without any are read in usual case, unless
+        with `keep_case` (`mt.text.truecase`). Raises ModelFolderError for a bad folder and for
+        folders that differ in tokenizers or languages, ConfigError for a device that is not there.
         """
         _, *copies_on = choose_devices(device, devices)
         folders = [Path(folder), *map(Path, others)]
-        first, *rest = load_members(folders, device=device, search=search)
+        first, *rest = load_members(folders, device=device, search=search, keep_case=keep_case)
         table = Shortlist.load(folders[0], first.tokenizers) if shortlist else None
         return cls(
             first.model,
@@ -229,10 +233,17 @@ class Translator:
         Raises DataError for a line or a prefix beyond a table of learned positions and for a prefix
         that the tokenizer cannot spell, ValueError unless there are as many prefixes as lines.
         """
-        sources = self._encode(lines)
-        for number, (line, source) in enumerate(zip(lines, sources, strict=True), first_line):
+        texts = in_usual_case(
+            lines,
+            self.tokenizers,
+            glossary=self._glossary,
+            first_line=first_line,
+            listener=self._listener,
+        )
+        sources = self._encode(texts)
+        for number, (text, source) in enumerate(zip(texts, sources, strict=True), first_line):
             if UNKNOWN in source:
-                unknown = tuple(self.tokenizers.source.unknown(line))
+                unknown = tuple(self.tokenizers.source.unknown(text))
                 self._listener(UnknownSymbols(line=number, symbols=unknown))
         demands = [NO_DEMANDS] * len(lines)
         if prefixes is not None:
@@ -245,7 +256,7 @@ class Translator:
                 warn=lambda text: self._listener(Notice(text=text, is_warning=True)),
             )
         split = split_lines(
-            lines,
+            texts,
             sources,
             count_tokens=lambda text: len(self.tokenizers.source.encode(text)),
             max_tokens=self._max_tokens,
@@ -258,8 +269,11 @@ class Translator:
             Translation(
                 source=line,
                 hypotheses=self._choice.joined(of_line, segments),
+                recased=None if text == line else text,
             )
-            for line, of_line, segments in zip(lines, found, split.segments, strict=True)
+            for line, text, of_line, segments in zip(
+                lines, texts, found, split.segments, strict=True
+            )
         ]
         if self._terminology is None:
             return translations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mt.cli.options import device_options, model_option
+from mt.cli.options import device_options, keep_case_option, model_option
 from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
@@ -47,6 +47,7 @@ _BLOCK = 1 << 16  # bytes
     show_default=True,
     help="Pairs scored at once; it changes speed and memory alone.",
 )
+@keep_case_option
 @device_options
 def command(**flags: Any) -> None:
     """Score each line of TARGET as a translation of that line of SOURCE.
@@ -75,6 +76,7 @@ def command(**flags: Any) -> None:
         device=flags["device"],
         precision=flags["precision"],
         batch_size=flags["batch_size"],
+        keep_case=flags["keep_case"],
         listener=listener,
     )
     as_line = _line_writer(scorer, flags)
@@ -169,6 +171,8 @@ def _line_writer(scorer: Scorer, flags: dict[str, Any]) -> Callable[[ScoredPair]
             "alignment": alignment_record(pair.scored),
             "flags": flags_record(pair.source, pair.target, usual=usual),
         }
+        if pair.recased is not None:
+            record["recased"] = pair.recased
         if of_symbols:
             record["unknown_symbols"] = {
                 "source": tokenizers.source.unknown(pair.source),

@@ -87,6 +87,7 @@ def command(**flags: Any) -> None:
         sampling=sampling,
         shortlist=flags["shortlist"],
         exact_scores=flags["as_json"],
+        keep_case=flags["keep_case"],
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
@@ -115,6 +116,7 @@ def command(**flags: Any) -> None:
             out.flush()
             count(len(group))
     listener.tell_splits()
+    listener.tell_recased()
     listener.tell_unknown()
     listener.tell_shortlist()
     if glossary is not None:
