@@ -145,7 +145,7 @@ def _translate(
     model: Path, sources: list[str], flags: dict[str, Any], *, say: Say
 ) -> tuple[System, int]:
     """The model, or the ensemble of models, as a system; and how many symbols it did not know."""
-    set_threads(flags["threads"])
+    set_threads(flags["threads"] or flags["workers"])
     listener = TranslationConsole(say)
     glossary = glossary_of(flags)
     translator = Translator.load(

@@ -70,8 +70,8 @@ def search_options(command: _F) -> _F:
     command = click.option(
         "--workers",
         type=click.IntRange(min=1),
-        help="Processes that translate side by side on the CPU, where it is not Linux threads; "
-        "without it one for each of --threads.",
+        help="Worker processes on the CPU (threads where it is not Linux), each with a share of "
+        "--threads; without --threads, one thread each. Default: as many as --threads.",
     )(command)
     command = click.option(
         "--devices",

@@ -197,7 +197,8 @@ def _make_trainer(
         torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
 
     def translator() -> Translator:
-        return Translator(model, tokenizers, config, listener=_without_warnings(console))
+        quiet = _without_warnings(console)
+        return Translator(model, tokenizers, config, forks=True, listener=quiet)
 
     def keep_best(progress: Progress) -> None:
         model_folder.save_weights(folder, model)

@@ -22,7 +22,7 @@ from mt.events import (
     Validated,
     ValidationStarted,
 )
-from mt.model.device import fitting_in_memory, products_in_tf32
+from mt.model.device import fitting_in_memory, products_in_tf32, using_threads
 from mt.model.translation_model import TranslationModel, count_parameters
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch
@@ -97,7 +97,13 @@ class Trainer:
         trained = objective.model
         workers = None
         if self.compiler is None:
-            workers = make_workers(objective, self.config, device=self.device, ranks=self.ranks)
+            workers = make_workers(
+                objective,
+                self.config,
+                device=self.device,
+                ranks=self.ranks,
+                listener=self.listener,
+            )
         else:  # a compiled layer shares its products among threads by itself
             compile_layers(trained, backend=self.compiler)
         self.stream = BatchStream(
@@ -122,6 +128,7 @@ class Trainer:
         self.keeper = WeightKeeper(
             folder=self.folder, count=self.config.keep_weights, metric=self.config.metric
         )
+        self._threads = torch.get_num_threads() if workers is None else workers.threads
         memory = MemoryGuard(listener=self.listener, progress=self.progress)
         self.gradients = Gradients(objective, ranks=self.ranks, memory=memory, workers=workers)
         self._started = time.monotonic()
@@ -194,6 +201,14 @@ class Trainer:
         return reason_to_end(self.config, self.progress, tracker, epochs=epochs)
 
     def _update(self, batches: Sequence[Batch]) -> None:
+        """One optimizer step, with the threads of a part of its gradient.
+
+        More would wait for each other at every operation on a busy machine.
+        """
+        with using_threads(self._threads):
+            self._step(batches)
+
+    def _step(self, batches: Sequence[Batch]) -> None:
         """One optimizer step; the gradient is divided once by the tokens of all batches."""
         self.parts.model.train()
         optimizer = self.parts.optimizer

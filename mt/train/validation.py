@@ -14,7 +14,7 @@ import torch
 
 from mt.config import Metric, TrainingConfig
 from mt.corpus.store import TokenStore
-from mt.model.device import fitting_in_memory
+from mt.model.device import fitting_in_memory, using_threads
 from mt.model.translation_model import TranslationModel
 from mt.train.batch import Batch, make_batch
 from mt.train.distributed import Ranks
@@ -103,7 +103,9 @@ def score_weights(
     ranks: Ranks,
 ) -> TranslationScores:
     """What `validator` says of the weights that `model` holds, with their "loss" on `dev`."""
-    mine = validation_loss(model, validation_batches(dev, ranks), device=device)
+    # One thread beside a busy program is faster than several that meet at barriers.
+    with using_threads(1):
+        mine = validation_loss(model, validation_batches(dev, ranks), device=device)
     total, num_tokens = ranks.summed(*mine)
     translated = validator()
     scores = {"loss": total / num_tokens, **translated.scores}

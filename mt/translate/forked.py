@@ -15,8 +15,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection
-from typing import Any, Generic, Never, TypeVar
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, Never, TypeVar, cast
 
 import torch
 
@@ -49,25 +49,38 @@ class ForkedWorkers(Generic[Job, Found]):
             self._processes.append(process)
 
     def do(self, jobs: Sequence[Job]) -> list[Found]:
-        """Do jobs, at most one for each process, all at once; gives what they found, in order.
+        """Do jobs, each by the process that is free first; gives what they found, in order.
 
         Raises what a job raises, and DataError when a process was killed.
         """
+        waiting = iter(enumerate(jobs))
+        answers: dict[int, tuple[BaseException | None, Any]] = {}
         with self._lock:
-            for end, job in zip(self._ends, jobs, strict=False):
+            running: dict[Connection[Any, Any], int] = {}
+            for end, (index, job) in zip(self._ends, waiting, strict=False):
                 end.send(job)
+                running[end] = index
             # All answers are fetched before one is looked at: none stays behind for the next job.
-            answers = [self._answer(number) for number in range(len(jobs))]
-        for error, _ in answers:
+            while running:
+                for ready in wait(list(running)):
+                    end = cast("Connection[Any, Any]", ready)
+                    error, found = self._answer(end)
+                    answers[running.pop(end)] = (error, found)
+                    following = next(waiting, None) if error is None else None
+                    if following is not None:
+                        index, job = following
+                        end.send(job)
+                        running[end] = index
+        for error, _ in answers.values():
             if error is not None:
                 raise error
-        return [found for _, found in answers]
+        return [answers[index][1] for index in range(len(jobs))]
 
-    def _answer(self, number: int) -> tuple[BaseException | None, Any]:
+    def _answer(self, end: Connection[Any, Any]) -> tuple[BaseException | None, Any]:
         try:
-            answer: tuple[BaseException | None, Any] = self._ends[number].recv()
+            answer: tuple[BaseException | None, Any] = end.recv()
         except (EOFError, ConnectionError):
-            process = self._processes[number]
+            process = self._processes[self._ends.index(end)]
             process.join()
             error = DataError(
                 f"a worker process ended while it was searching (exit code {process.exitcode})",
@@ -91,6 +104,15 @@ def _serve(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for each in not_ours:
         each.close()
+    # Threads that computed before the fork are not there after it, but the OpenMP library would
+    # wait for them in the thread that started them: work in a thread that never started any.
+    worker = threading.Thread(target=_work_in_turn, args=(end, work, threads))
+    worker.start()
+    worker.join()
+    os._exit(1)  # never reached, unless the thread fell to a fault of this module
+
+
+def _work_in_turn(end: Connection[Any, Any], work: Callable[[Any], Any], threads: int) -> Never:
     torch.set_num_threads(threads)
     while True:
         try:

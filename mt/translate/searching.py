@@ -110,8 +110,8 @@ class Searcher:
         found = self._in_room(sources, order)
         if self.is_exact and len(sources) > 1:
             close = [key for key in order if found[key].is_close_call]
-            for key in close:
-                found.update(self._together(sources, [[key]], capacity=1))
+            if close:
+                found.update(self._together(sources, [[key] for key in close], capacity=1))
         return [found[key] for key in range(len(sources))]
 
     def _in_room(self, sources: Sequence[Source], order: list[int]) -> dict[int, SearchResult]:
@@ -172,10 +172,14 @@ class Searcher:
             is_small = replica.device.type == "cpu" and self._num_products(groups) < _FEW
             with using_threads(1) if is_small else nullcontext():
                 return self._work(replica, _Job(sources, groups, capacity))
-        # Every worker has its share from the first: scores do not depend on who is faster.
+        # A device that refills its rows has a share from the first. Else a job is one group, and
+        # the worker that is free first takes it: one that lost its core holds up no other.
+        shares = [[group] for group in groups]
+        if self.refill:
+            shares = [list(groups[number::num_workers]) for number in range(num_workers)]
         jobs = [
             _Job({key: sources[key] for group in share for key in group}, share, capacity)
-            for share in (groups[number::num_workers] for number in range(num_workers))
+            for share in shares
         ]
         if self.forks and len(self.replicas) == 1 and self.replicas[0].device.type == "cpu":
             if self._forked is None:
@@ -184,7 +188,7 @@ class Searcher:
                 self._forked = ForkedWorkers(wanted, work, threads=each)
             parts = self._forked.do(jobs)
         else:
-            parts = self._in_threads(jobs, max(threads // num_workers, 1))
+            parts = self._in_threads(jobs, num_workers, max(threads // num_workers, 1))
         return {key: result for part in parts for key, result in part.items()}
 
     def _num_products(self, groups: Sequence[list[int]]) -> int:
@@ -193,12 +197,14 @@ class Searcher:
         rows = hypotheses * max(map(len, groups), default=0)
         return rows * self.replicas[0].members[0].output_weight.numel()
 
-    def _in_threads(self, jobs: Sequence[_Job], threads: int) -> list[dict[int, SearchResult]]:
+    def _in_threads(
+        self, jobs: Sequence[_Job], num_workers: int, threads: int
+    ) -> list[dict[int, SearchResult]]:
         def work_apart(number: int) -> dict[int, SearchResult]:
             torch.set_num_threads(threads)
             return self._work(self.replicas[number % len(self.replicas)], jobs[number])
 
-        with using_threads(threads), ThreadPoolExecutor(len(jobs), "search") as pool:
+        with using_threads(threads), ThreadPoolExecutor(num_workers, "search") as pool:
             return list(pool.map(work_apart, range(len(jobs))))
 
     def _wanted_workers(self, threads: int) -> int:

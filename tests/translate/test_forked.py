@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Sequence
 
 import pytest
+import torch
 
 from mt.errors import DataError
 from mt.search.hypothesis import Hypothesis
@@ -31,6 +34,39 @@ def test_jobs_are_done_side_by_side_and_in_order() -> None:
     pids = [pid for pid, _ in second]
     assert len(set(pids)) == 3 and os.getpid() not in pids
     assert [pid for pid, _ in first] == pids[:2], "processes stay"
+
+
+def slow_if_zero(number: int) -> int:
+    if number == 0:
+        time.sleep(1.0)
+    return os.getpid()
+
+
+def test_the_process_that_is_free_takes_the_next_job() -> None:
+    workers = ForkedWorkers(2, slow_if_zero, threads=1)
+    pids = workers.do([0, 1, 2, 3, 4])
+    assert pids[0] not in pids[1:] and len(set(pids[1:])) == 1
+
+
+def product(size: int) -> float:
+    return float((torch.ones(size, size) @ torch.ones(size, size)).sum())
+
+
+def test_forked_workers_of_several_threads_compute() -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        expected = product(300)  # the threads of this process are there at the fork
+        workers = ForkedWorkers(2, product, threads=2)
+        found: list[float] = []
+        doing = threading.Thread(target=lambda: found.extend(workers.do([300, 300])), daemon=True)
+        doing.start()
+        doing.join(timeout=30)
+    finally:
+        torch.set_num_threads(before)
+    for process in workers._processes:
+        process.kill()
+    assert found == [expected, expected], "they wait for threads that did not come along"
 
 
 def test_an_error_of_a_job_is_raised_whole_and_harms_no_later_job() -> None:

@@ -68,7 +68,7 @@ def command(**flags: Any) -> None:
     if flags["alignment"] and not flags["as_json"]:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
     sampling = sampling_config(flags)
-    set_threads(flags["threads"])
+    set_threads(flags["threads"] or flags["workers"])
     search = search_config(flags)
     glossary = glossary_of(flags)
     translator = Translator.load(
