@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,11 @@ from safetensors.numpy import save_file
 from mt.atomic import replaced_file
 from mt.corpus.keys import KeyArray, key_of
 from mt.errors import ModelFolderError
+from mt.seal import UNSEALED, check_seal, seal
 
 FILE = "seen-lines.safetensors"
-_WHOLE = "whole"
+_ABOUT = "seen"  # one key of metadata only: several are written in a random order
+_WHOLE_0_1 = "whole"  # the key of mt 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +56,9 @@ class SeenLines:
             save_file(
                 {"source": self.source, "target": self.target},
                 temporary,
-                metadata={_WHOLE: "yes" if self.is_whole else "no"},
+                metadata={_ABOUT: json.dumps({"is_whole": self.is_whole, "sha256": UNSEALED})},
             )
+            seal(temporary)
 
     @classmethod
     def load(cls, path: Path) -> SeenLines | None:
@@ -65,10 +69,11 @@ class SeenLines:
         if not path.exists():
             return None
         try:
+            check_seal(path)
             with safe_open(path, framework="numpy") as file:
-                is_whole = (file.metadata() or {}).get(_WHOLE) == "yes"
+                is_whole = _is_whole(file.metadata() or {})
                 source, target = (file.get_tensor(side) for side in ("source", "target"))
-        except (OSError, SafetensorError) as error:
+        except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
             raise ModelFolderError(f"{path} is damaged: {error}") from error
         return cls(source=source, target=target, is_whole=is_whole)
 
@@ -83,6 +88,12 @@ class SeenLines:
         keys = np.array([key_of(text) for text in texts], dtype=np.uint64)
         seen: NDArray[np.bool_] = np.isin(keys, self.source if side == "source" else self.target)
         return seen & np.array([bool(text) for text in texts], dtype=np.bool_)
+
+
+def _is_whole(metadata: dict[str, str]) -> bool:
+    if _WHOLE_0_1 in metadata:
+        return metadata[_WHOLE_0_1] == "yes"
+    return json.loads(metadata[_ABOUT])["is_whole"] is True
 
 
 def _merged(keys: list[KeyArray]) -> KeyArray:

@@ -23,11 +23,13 @@ from torch import Tensor, nn
 
 from mt.atomic import clean, new_folder
 from mt.errors import ModelFolderError
+from mt.seal import UNSEALED, check_seal, seal
 from mt.train.averaging import WeightAverage
 from mt.train.sharding import shard_like, whole
 from mt.train.validation import BestTracker
 
 FORMAT_VERSION = 1
+_STATE = "state.safetensors"
 
 
 @dataclass(kw_only=True)
@@ -107,9 +109,10 @@ def save_checkpoint(
     }
     with new_folder(path) as temporary:
         try:
-            save_file(tensors, temporary / "state.safetensors")
+            save_file(tensors, temporary / _STATE, metadata={"sha256": UNSEALED})
         except SafetensorError as error:
             raise ModelFolderError(f"{path} cannot be written: {error}") from error
+        seal(temporary / _STATE)
         (temporary / "progress.json").write_text(json.dumps(record, indent=1), "utf-8")
     for other in list_checkpoints(folder):
         if other != path:
@@ -135,7 +138,8 @@ def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
     path = paths[-1]
     try:
         record = json.loads((path / "progress.json").read_text("utf-8"))
-        tensors = load_file(path / "state.safetensors")
+        check_seal(path / _STATE)
+        tensors = load_file(path / _STATE)
         version = record["format_version"]
         if version > FORMAT_VERSION:
             raise ModelFolderError(

@@ -20,6 +20,7 @@ from torch import nn
 from mt.atomic import replaced_file
 from mt.config import Metric
 from mt.errors import ModelFolderError
+from mt.seal import UNSEALED, seal
 from mt.train.validation import SMALLER_IS_BETTER
 
 _KEY = "validated"  # one key of metadata only: several are written in a random order
@@ -69,10 +70,11 @@ class WeightKeeper:
             if each not in wanted:
                 each.path.unlink()
         tensors = {name: p.detach().cpu().contiguous() for name, p in model.named_parameters()}
-        record = {"update": update, "metric": self.metric, "score": score}
+        record = {"update": update, "metric": self.metric, "score": score, "sha256": UNSEALED}
         self.folder.mkdir(parents=True, exist_ok=True)
         with replaced_file(path) as temporary:
             save_file(tensors, temporary, metadata={_KEY: json.dumps(record)})
+            seal(temporary)
 
     def drop_after(self, update: int) -> None:
         """Drop what a run kept beyond `update`, from where it is resumed: it will come again."""
@@ -110,6 +112,7 @@ def _read(path: Path) -> KeptWeights:
     try:
         with safe_open(path, framework="pt") as file:  # reads the head of the file alone
             record = json.loads(file.metadata()[_KEY])
+        record.pop("sha256", None)
         return KeptWeights(path=path, **record)
     except (OSError, ValueError, TypeError, KeyError, SafetensorError) as error:
         raise ModelFolderError(f"{path} is damaged ({type(error).__name__})") from error

@@ -34,6 +34,7 @@ from mt.model.decoder_only import DecoderOnly
 from mt.model.device import choose_device
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import TranslationModel
+from mt.seal import UNSEALED, check_seal, seal
 from mt.text.tokenizer_pair import TokenizerPair
 
 FORMAT_VERSION = 1
@@ -135,9 +136,10 @@ def save_weights(folder: Path, model: TranslationModel) -> None:
     with replaced_file(folder / WEIGHTS) as temporary:
         try:
             # One key of metadata only: several are written in a random order.
-            save_file(tensors, temporary, metadata={"format": "pt"})
+            save_file(tensors, temporary, metadata={"sha256": UNSEALED})
         except SafetensorError as error:
             raise ModelFolderError(f"{folder / WEIGHTS} cannot be written: {error}") from error
+        seal(temporary)
 
 
 def build_model(config: Config, tokenizers: TokenizerPair) -> TranslationModel:
@@ -191,6 +193,7 @@ def load_weights(path: Path, model: TranslationModel) -> None:
     Raises ModelFolderError, naming the file, when it is damaged or fits another architecture.
     """
     try:
+        check_seal(path)
         tensors = load_file(path)
     except (OSError, SafetensorError) as error:
         raise ModelFolderError(

@@ -23,6 +23,7 @@ from safetensors.numpy import save_file
 
 from mt.atomic import replaced_file
 from mt.errors import ModelFolderError
+from mt.seal import UNSEALED, check_seal, seal
 from mt.text.tokenizer import END, START, UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 
@@ -121,11 +122,13 @@ class Shortlist:
             "format_version": FORMAT_VERSION,
             "target_vocab": self.target_vocab,
             "tokenizers": _digest(tokenizers),
+            "sha256": UNSEALED,
         }
         tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in _TENSORS}
         with replaced_file(folder / SHORTLIST) as temporary:
             # One key of metadata only: several are written in a random order.
             save_file(tensors, temporary, metadata={"shortlist": json.dumps(about)})
+            seal(temporary)
 
     @classmethod
     def load(cls, folder: Path, tokenizers: TokenizerPair) -> Shortlist:
@@ -139,6 +142,7 @@ class Shortlist:
         if not path.exists():
             raise ModelFolderError(f"{folder} has no {SHORTLIST}", hint=remedy)
         try:
+            check_seal(path)
             with safe_open(path, framework="numpy") as file:
                 about = json.loads((file.metadata() or {})["shortlist"])
                 version, vocabulary = int(about["format_version"]), int(about["target_vocab"])

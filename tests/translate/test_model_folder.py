@@ -85,6 +85,16 @@ def test_every_damage_names_the_file(folder: Path, name: str, damage: str) -> No
     assert name in str(caught.value) or str(folder) in str(caught.value)
 
 
+def test_a_bit_that_flipped_in_a_weight_is_refused(folder: Path) -> None:
+    """The file is well-formed and every number in it is finite: its digest differs."""
+    path = folder / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ModelFolderError, match=r"model\.safetensors is damaged.*SHA-256 differs"):
+        load_model(folder)
+
+
 def test_weights_of_another_shape_are_named(folder: Path) -> None:
     text = (folder / "config.toml").read_text()
     (folder / "config.toml").write_text(text.replace("d_inner = 32", "d_inner = 48"))
