@@ -11,8 +11,8 @@ Three styles are unusual, where few training lines have them:
   written otherwise, or there are four words: "USA" and "BMW AG" stay.
 - "capitalised": each word of four letters, and three words in four. Three of those behind the
   first, and half of them, must be known in small letters; only such words are changed.
-- "small": no word begins with a capital. There are three words, or one that is known with a
-  capital. Nothing but case is changed.
+- "small": no word begins with a capital. There are three words, or one of four letters that is
+  known with a capital. Nothing but case is changed.
 
 Capitals lose more than case: "STRASSE" becomes "Straße" where that is known. An unknown word in
 capitals is written like the longest known word that it ends in, or else as most rare words are.
@@ -29,6 +29,7 @@ from functools import cached_property
 from typing import Literal
 
 from mt.text.languages import base_code
+from mt.text.normalise import normalise
 from mt.text.placeholders import USUAL_PLACEHOLDERS, find_placeholders
 
 Style = Literal["capitals", "capitalised", "small"]
@@ -42,11 +43,14 @@ _LITERAL = (
     re.compile(r"%(?:\(\w+\)|\d+\$)?[-+#0]*[\d.]*[A-Za-z@]+"),  # %S, %(NAME)S
     re.compile(r"&#?\w+;"),
     re.compile(r"(?<!\S)\S*[@\\_#$=|~^]\S*"),  # names in programs, paths, mentions
+    re.compile(r"(?<!\S)--?\w[\w-]*"),  # -o, --output
     re.compile(r"(?<!\w)\w+(?:\.\w+)+"),  # example.com, z.B.
     re.compile(r"(?<!\w)\w*\d\w*"),
 )
 """Placeholders and other text that is written in one way alone."""
-_HINT_OF_LITERAL = re.compile(r"[<{%&@\\_#$=|~^\d]|://|\w\.\w")  # each of them has one of these
+_HINT_OF_LITERAL = re.compile(
+    r"[<{%&@\\_#$=|~^\d]|://|\w\.\w|(?<!\S)-"
+)  # each of them has one of these
 _NO_WORDS = re.compile(r"\S{200}")  # data; and the expressions above take quadratic time there
 
 _LETTER = r"[^\W\d_]"
@@ -79,38 +83,36 @@ class Truecaser:
     """Styles that are left as they are, since many training lines have them."""
 
     def restore(self, text: str, kept: Sequence[Kept] = ()) -> str:
-        """`text` in usual case and composed (NFC), or itself where it is written as usual.
+        """`text` normalised and in usual case, or itself where it is written as usual.
 
-        `kept` are no words, but stand there as they say; `text` must be composed then. White space
-        and the number of words stay. What is restored is not changed again.
+        `kept` are no words, but stand there as they say; `text` must be normalised then. The number
+        of words stays. What is restored is not changed again.
         """
         if _NO_WORDS.search(text):
             return text
-        composed = unicodedata.normalize("NFC", text)
-        literal = composed
-        if _HINT_OF_LITERAL.search(composed):
-            literal = _masked(composed, find_placeholders(composed, _LITERAL))
+        whole = literal = normalise(text)
+        if _HINT_OF_LITERAL.search(whole):
+            literal = _masked(whole, find_placeholders(whole, _LITERAL))
         masked = _masked(literal, ((start, end) for start, end, _ in kept))
         words = list(WORD.finditer(masked))
         style = style_of([word[0] for word in words])
         if style is None or style in self.usual or not self._is_sure(style, words):
             return text
-        changed = [
-            each for each in kept if composed[each[0] : each[1]] == literal[each[0] : each[1]]
-        ]
+        changed = [each for each in kept if whole[each[0] : each[1]] == literal[each[0] : each[1]]]
         end = 0
         for word in words:
             is_start = _starts_sentence(masked[end : word.start()], is_first=end == 0)
             end = word.end()
             changed.append((word.start(), end, self._restored(word[0], style, is_start=is_start)))
-        restored = _replaced(composed, sorted(changed))
-        return text if restored == composed else restored
+        restored = _replaced(whole, sorted(changed))
+        return text if restored == whole else restored
 
     def _is_sure(self, style: Style, words: Sequence[re.Match[str]]) -> bool:
         """Whether the words of a line tell that its style is not that of the words themselves."""
         known = [(word[0], self._known(word[0], style)) for word in words]
         if style == "small":
-            return len(words) >= 3 or any(form not in (None, word) for word, form in known)
+            others = [word for word, form in known if form not in (None, word)]
+            return len(words) >= 3 or any(len(word) >= _LONG_WORD for word in others)
         if style == "capitals":
             known = [(word, form) for word, form in known if len(word) > 1]
             others = [word for word, form in known if form is not None and not form.isupper()]
@@ -137,7 +139,8 @@ class Truecaser:
         """The usual form of a word of a line in this style, None of an unknown one."""
         small = lowered(word, self.language)
         if style == "capitals":
-            return self._by_fold.get(small.casefold())
+            folded = small.casefold()
+            return self._by_fold.get(folded) or self._by_fold.get(_dotted(folded))
         return self._by_small.get(small)
 
     def _guess(self, word: str) -> str:
@@ -159,8 +162,13 @@ class Truecaser:
 
     @cached_property
     def _by_fold(self) -> dict[str, str]:
-        """The most frequent form by what is equal in capitals: "strasse" for "Straße"."""
-        return {small.casefold(): form for small, form in reversed(self._by_small.items())}
+        """The most frequent form by what is equal in capitals: "strasse" for "Straße".
+
+        Programs that know no Turkish make "ILK" of "ilk": a form is found without dots as well,
+        where no other is found with them.
+        """
+        folded = {small.casefold(): form for small, form in reversed(self._by_small.items())}
+        return {_dotted(key): form for key, form in folded.items()} | folded
 
 
 def style_of(words: Sequence[str]) -> Style | None:
@@ -191,6 +199,10 @@ def lowered(word: str, language: str) -> str:
     if is_dotless(language):
         word = word.replace("I", "ı").replace("İ", "i")
     return unicodedata.normalize("NFC", word.lower())
+
+
+def _dotted(word: str) -> str:
+    return word.replace("ı", "i")
 
 
 def is_dotless(language: str) -> bool:

@@ -21,13 +21,15 @@ from mt.text.truecase import WORD, Style, Truecaser, lowered, style_of
 FILE = "truecase.txt"
 _FORMAT = 1
 _INSIDE = re.compile(r"[\s,'’\-\d]+")
-_USUAL_SHARE = 0.1  # of lines; a style that more have is as usual
+# Of lines: a style that more have is as usual. Capitals take many lines to be learnt, since they
+# share hardly a token with other text.
+_USUAL_SHARE: dict[Style, float] = {"capitals": 0.1, "capitalised": 0.02, "small": 0.02}
 _LEAST_WORDS = 3  # of a line whose style counts
 _MOST_FORMS = 300_000
 
 
 def learn_truecaser(texts: Iterable[str], *, language: str) -> Truecaser | None:
-    """Learn from composed (NFC) lines of a language; None from text without case."""
+    """Learn from normalised lines of a language; None from text without case."""
     forms: Counter[str] = Counter()
     styles: Counter[Style | None] = Counter()
     starts: Counter[bool] = Counter()
@@ -48,7 +50,7 @@ def learn_truecaser(texts: Iterable[str], *, language: str) -> Truecaser | None:
     usual = frozenset(
         style
         for style, count in styles.items()
-        if style is not None and count > _USUAL_SHARE * styles.total()
+        if style is not None and count > _USUAL_SHARE[style] * styles.total()
     )
     chosen, rare_are_capitals = _usual_forms(forms, language)
     if not chosen and not usual:

@@ -27,8 +27,8 @@ def in_usual_case(
         text = tokenizers.in_usual_case(line)
         if text != line:
             if glossary is not None:
-                composed = normalise(line)
-                text = tokenizers.in_usual_case(composed, glossary.kept(composed))
+                whole = normalise(line)
+                text = tokenizers.in_usual_case(whole, glossary.kept(whole))
             listener(LineRecased(line=number, recased=text))
         texts.append(text)
     return texts

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mt.text.normalise import normalise
 from mt.text.truecase import Truecaser
 from mt.text.truecase_table import learn_truecaser
 
@@ -51,7 +52,7 @@ def truecaser(language: str) -> Truecaser:
         ("de", "MIT DER U-BAHN NACH BERLIN", "Mit der U-Bahn nach Berlin"),
         ("de", "DIE NATO IST GUT. DER HUND AUCH!", "Die NATO ist gut. Der Hund auch!"),
         ("de", "DAS IPHONE UND DIE NATO", "Das iPhone und die NATO"),
-        ("de", f"DAS iPhone {'UND DIE NATO ' * 5}", f"Das iPhone {'und die NATO ' * 5}"),
+        ("de", f"DAS iPhone{' UND DIE NATO' * 5}", f"Das iPhone{' und die NATO' * 5}"),
         ("de", "DAS ANTRIEBSSYSTEM IST GUT", "Das Antriebssystem ist gut"),
         ("de", "hund", "Hund"),
         ("de", "Straße", None),
@@ -70,7 +71,9 @@ def truecaser(language: str) -> Truecaser:
         ("en", "BMW AG", None),
         ("en", "NATO UND UNHCR", None),
         ("en", "dog", None),
+        ("en", "usa", None),
         ("tr", "ILIK BİR IŞIK İYİ DİYOR", "Ilık bir ışık iyi diyor"),
+        ("tr", "IYI BIR IŞIK DIYOR", "İyi bir ışık diyor"),  # by a program that knows no Turkish
         ("tr", "iyi bir iş, isparta ve izmir", "İyi bir iş, isparta ve İzmir"),
         ("el", "Ο ΆΝΘΡΩΠΟΣ ΕΊΔΕ ΤΟΝ ΔΡΌΜΟΣ", "Ο άνθρωπος είδε τον δρόμος"),
         ("hr", "OVDJE JE ǇUBAV I MOJA", "Ovdje je ǉubav i moja"),
@@ -108,6 +111,8 @@ def test_lines_are_given_the_usual_case_of_their_words(
         "&NBSP;",
         "MP3",
         "__HAUS__",
+        "-O",
+        "--HAUS-KAUFT",
     ],
 )
 @pytest.mark.parametrize("change", [str.upper, str.lower])
@@ -143,25 +148,25 @@ texts = st.one_of(
 
 
 def folded(text: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return unicodedata.normalize("NFC", normalise(text).casefold())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=texts, language=st.sampled_from(["de", "en", "el"]))
 @example(text="DIE MASSE DER STRASSE IST GUT", language="de")
 @example(text="İSTANBUL IST EIN GUTES HAUS", language="de")
 def test_nothing_changes_but_case_and_twice_is_once(text: str, language: str) -> None:
     once = truecaser(language).restore(text)
     assert folded(once) == folded(text)
-    assert len(once.split()) == len(text.split())
+    assert len(normalise(once).split(" ")) == len(normalise(text).split(" "))
     assert truecaser(language).restore(once) == once
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=texts)
 def test_turkish_twice_is_once_too(text: str) -> None:
     once = truecaser("tr").restore(text)
-    assert len(once.split()) == len(text.split())
+    assert len(normalise(once).split(" ")) == len(normalise(text).split(" "))
     assert truecaser("tr").restore(once) == once
 
 
@@ -186,5 +191,5 @@ def test_nothing_is_kept_inside_what_is_no_word() -> None:
 )
 def test_long_lines_take_time_that_grows_with_their_length(part: str) -> None:
     start = time.process_time()
-    truecaser("de").restore(part * (200_000 // len(part)))
+    truecaser("de").restore(part * (100_000 // len(part)))
     assert time.process_time() - start < 20

@@ -57,9 +57,9 @@ def test_starts_and_rare_words_are_learnt(texts: tuple[str, ...], starts: bool, 
 
 
 def test_a_style_of_many_training_lines_is_left_as_it_is() -> None:
-    usual = ["He buys bread in Rome."] * 8
+    usual = ["He buys bread in Rome."] * 50
     small, capitals = "he buys it in rome", "HE BUYS IT IN ROME"
-    seldom = learnt(*usual * 2, small, capitals)
+    seldom = learnt(*usual, small, capitals, capitals, capitals)
     assert seldom.usual == frozenset()
     assert seldom.restore(small) == seldom.restore(capitals) == "He buys it in Rome"
     often = learnt(*usual, small, small, capitals)
