@@ -211,10 +211,7 @@ def first_update(setup: Setup) -> BatchDone:
 
 
 class Check:
-    """One update on the CPU and on the device, without dropout, of a corpus of one batch.
-
-    That it is one batch matters: on a GPU the largest batch comes first.
-    """
+    """One update on the CPU and on the device, without dropout, of a corpus of one batch."""
 
     def __init__(self, config: Config, device: torch.device, scale: Scale) -> None:
         self._store = RandomStore(num_pairs=scale.check_pairs, vocabulary=scale.vocabulary)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from mt.config import Precision, SearchPrecision
@@ -16,6 +19,8 @@ from mt.errors import ConfigError, DeviceMemoryError
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
 _M = TypeVar("_M", bound=nn.Module)
+_NO_MEMORY = ("out of memory", "allocate memory", "not enough memory")
+"""What plain errors of torch and of safetensors say where memory is wanting."""
 
 
 def choose_device(name: str, number: int = 0) -> torch.device:
@@ -23,7 +28,8 @@ def choose_device(name: str, number: int = 0) -> torch.device:
 
     Nobody has run mt on MPS yet, so that it is taken only where it is asked for.
 
-    Of several GPUs it is the one of that `number`, which is made the current one.
+    Of several GPUs it is the one of that `number`, which is made the current one; a process that
+    sees one GPU of its own takes that.
 
     Raises ConfigError when the device asked for is not there.
     """
@@ -41,6 +47,8 @@ def choose_device(name: str, number: int = 0) -> torch.device:
         )
     if name != "cuda":
         return torch.device(name)
+    if number and _has_one_of_its_own():
+        number = 0
     if number >= torch.cuda.device_count():
         raise ConfigError(
             f"this process is to use GPU {number}, but there are {torch.cuda.device_count()}",
@@ -48,6 +56,15 @@ def choose_device(name: str, number: int = 0) -> torch.device:
         )
     torch.cuda.set_device(number)
     return torch.device("cuda", number)
+
+
+def _has_one_of_its_own() -> bool:
+    """Whether this process was given one GPU that the other ranks of its machine do not see.
+
+    So SLURM does it. Those that torchrun starts on a machine see all the same ones.
+    """
+    names = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    return len(names) == torch.cuda.device_count() == 1 and "TORCHELASTIC_RUN_ID" not in os.environ
 
 
 def choose_devices(name: str, count: int | None) -> list[torch.device]:
@@ -152,11 +169,30 @@ def fitting_in_memory(what: str, *, hint: str) -> Iterator[None]:
     """Within, `what` is to fit in the memory of the device; else DeviceMemoryError says so."""
     try:
         yield
-    except torch.OutOfMemoryError as error:
-        reason = str(error).split(". ")[0]  # what follows is advice for programmers
-        raise DeviceMemoryError(
-            f"{what} does not fit in the memory of the device ({reason})", hint=hint
-        ) from error
+    except (MemoryError, OSError, RuntimeError, SafetensorError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise memory_error(what, error, hint=hint) from error
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory was wanting, of a GPU or of the machine."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno == errno.ENOMEM
+    kinds = (RuntimeError, OSError, SafetensorError)
+    return isinstance(error, kinds) and any(words in str(error) for words in _NO_MEMORY)
+
+
+def memory_error(what: str, error: Exception, *, hint: str) -> DeviceMemoryError:
+    """The error for users that `what` does not fit."""
+    parts = str(error).split(". ")  # what stands around the words is for programmers
+    said = [part for part in parts if any(words in part for words in _NO_MEMORY)]
+    reason = (*said, type(error).__name__)[0]
+    return DeviceMemoryError(
+        f"{what} does not fit in the memory of the device ({reason})", hint=hint
+    )
 
 
 def set_threads(threads: int | None) -> None:

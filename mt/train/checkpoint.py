@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from mt.atomic import clean, new_folder
 from mt.errors import ModelFolderError
+from mt.model.device import is_out_of_memory, memory_error
 from mt.seal import UNSEALED, check_seal, seal
 from mt.train.averaging import WeightAverage
 from mt.train.sharding import shard_like, whole
@@ -30,6 +31,15 @@ from mt.train.validation import BestTracker
 
 FORMAT_VERSION = 1
 _STATE = "state.safetensors"
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    RuntimeError,
+    MemoryError,
+    SafetensorError,
+)
 
 
 @dataclass(kw_only=True)
@@ -129,7 +139,8 @@ def list_checkpoints(folder: Path) -> list[Path]:
 def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
     """Put the newest state under `folder` into `parts`, with the random states of a rank.
 
-    Raises ModelFolderError when there is none, or it is damaged or newer than this mt.
+    Raises ModelFolderError when there is none, or it is damaged or newer than this mt, and
+    DeviceMemoryError when it does not fit in memory.
     """
     clean(folder)
     paths = list_checkpoints(folder)
@@ -147,7 +158,10 @@ def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
                 hint="Resume with a newer mt",
             )
         _restore(parts, tensors, record, rank)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+    except _UNREADABLE as error:
+        if is_out_of_memory(error):
+            hint = "Free the device of other programs, or use --device cpu; the state is as it was"
+            raise memory_error(f"the state of the run in {path}", error, hint=hint) from error
         raise ModelFolderError(f"{path} is damaged ({type(error).__name__})") from error
 
 

@@ -18,11 +18,17 @@ from typing import Any, TypeVar
 
 import torch
 from torch import distributed, nn
+from torch.distributed.distributed_c10d import PrefixStore
 from torch.distributed.fsdp import FSDPModule
+from torch.distributed.rendezvous import rendezvous
 
-from mt.errors import ConfigError, TrainingError
+from mt.errors import ConfigError, MtError, TrainingError
+from mt.train.rank_watch import RankWatch
 
+TIMEOUT = "MT_RANK_TIMEOUT"
+"""Environment variable: seconds after which a rank that answers nothing counts as lost."""
 _LONGEST_WAIT = timedelta(hours=6)  # for the first rank to prepare a corpus, say
+_LONGEST_START = timedelta(minutes=10)  # for all ranks to start
 _NOTHING: Any = object()
 
 T = TypeVar("T")
@@ -122,29 +128,85 @@ class Ranks:
 def joined_ranks(ranks: Ranks) -> Iterator[None]:
     """Within, the ranks can talk. Raises TrainingError when one of the others ends early.
 
-    Raises ConfigError when the environment does not say where they meet.
+    Raises ConfigError when the environment does not say where they meet, and ends the process by
+    itself where another rank ends and this one waits for it inside of a library.
     """
     if ranks.size == 1:
         yield
         return
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    timeout = _timeout()
+    watch: RankWatch | None = None
+    is_done = False
     try:
-        distributed.init_process_group(backend, timeout=_LONGEST_WAIT)
+        watch = _join(ranks, timeout)
+        yield
+        is_done = True
+        distributed.destroy_process_group()
+    except RuntimeError as error:
+        if not _is_of_talk(error):
+            raise
+        raise _lost(ranks, error) from error
+    finally:
+        if watch is not None:
+            watch.close(is_done=is_done)
+
+
+def _timeout() -> timedelta:
+    """How long a rank waits for another that lives."""
+    text = os.environ.get(TIMEOUT, "")
+    if not text:
+        return _LONGEST_WAIT
+    if not text.isdecimal() or not int(text):
+        raise ConfigError(f"{TIMEOUT} must be a number of seconds, but is {text!r}")
+    return timedelta(seconds=int(text))
+
+
+def _join(ranks: Ranks, timeout: timedelta) -> RankWatch:
+    """Connect this rank with all others, in minutes, and let them wait for each other for longer.
+
+    First comes the watch, so that a rank that is lost while the rest connect is missed too.
+    """
+    start = min(timeout, _LONGEST_START)
+    try:
+        store, _, _ = next(rendezvous("env://", timeout=start))
+        watch = RankWatch(
+            rank=ranks.rank,
+            size=ranks.size,
+            store=PrefixStore("mt", store),
+            host=os.environ["MASTER_ADDR"],
+            timeout=start,
+        )
     except ValueError as error:
         raise ConfigError(
             f"WORLD_SIZE is {ranks.size}, but the ranks cannot find each other: {error}",
             hint="Start them with torchrun, or unset WORLD_SIZE to train alone",
         ) from error
-    try:
-        yield
-        distributed.destroy_process_group()
-    except RuntimeError as error:
-        if not _is_of_talk(error):
-            raise
+    except (OSError, distributed.DistError) as error:
         raise TrainingError(
-            f"rank {ranks.rank} of {ranks.size} lost another one: {error}",
-            hint="Look for its message above; go on from the last checkpoint by --resume",
+            f"rank {ranks.rank} of {ranks.size} did not meet the others within "
+            f"{start.total_seconds():.0f} s: {error}",
+            hint="Start all ranks, with the same MASTER_ADDR and MASTER_PORT",
         ) from error
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    try:
+        distributed.init_process_group(
+            backend,
+            store=PrefixStore("default_pg", store),
+            rank=ranks.rank,
+            world_size=ranks.size,
+            timeout=timeout,
+        )
+    except BaseException:
+        watch.close(is_done=False)
+        raise
+    return watch
+
+
+def _lost(ranks: Ranks, error: Exception) -> MtError:
+    return TrainingError(
+        f"rank {ranks.rank} of {ranks.size} lost another one: {error}",
+        hint="Look for its message above; go on from the last checkpoint by --resume",
+    )
 
 
 def _is_of_talk(error: Exception) -> bool:

@@ -127,12 +127,11 @@ class MemoryGuard:
         return cut(batch, 2)
 
 
-def largest_first(batches: list[NDArray[np.int64]], store: TokenStore) -> list[NDArray[np.int64]]:
-    """The same batches, the one of most padded tokens in front: what does not fit shows at once."""
+def largest(batches: Sequence[NDArray[np.int64]], store: TokenStore) -> NDArray[np.int64]:
+    """The batch of most padded tokens."""
 
     def size(indices: NDArray[np.int64]) -> int:
         source, target = store.source_lengths[indices].max(), store.target_lengths[indices].max()
         return len(indices) * (int(source) + int(target) + 2)
 
-    largest = max(range(len(batches)), key=lambda i: size(batches[i]))
-    return [batches[largest], *batches[:largest], *batches[largest + 1 :]]
+    return max(batches, key=size)

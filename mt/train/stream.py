@@ -2,7 +2,7 @@
 
 All ranks see one stream that runs on over the ends of epochs, and take turns in it, so that each
 has as many batches as the others. The place in it is two numbers of `Progress`, which a checkpoint
-holds.
+holds; they mean the same on every device, whatever was made ahead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mt.corpus.store import TokenStore
 from mt.train.batch import Batch, make_batch
 from mt.train.checkpoint import Progress
 from mt.train.distributed import Ranks
-from mt.train.memory import largest_first
+from mt.train.memory import largest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +84,12 @@ class BatchStream:
 
     def epoch(self, number: int) -> list[NDArray[np.int64]]:
         """The pairs of the batches of an epoch, of all ranks, in their order."""
-        batches = self.sampler.epoch(number)
-        return largest_first(batches, self._store) if self._device.type == "cuda" else batches
+        return self.sampler.epoch(number)
+
+    def largest(self) -> Batch:
+        """The batch of most padded tokens of the running epoch; it leaves its place for later."""
+        pairs = largest(self.epoch(self._progress.epoch), self._store).tolist()
+        return make_batch(self._store, pairs, multiple=self._multiple).to(self._device)
 
     def __iter__(self) -> Iterator[Batch]:
         """Batches without end."""

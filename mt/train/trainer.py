@@ -153,6 +153,8 @@ class Trainer:
         if self.validates_start and self.progress.update == 0 and self.parts.tracker.best is None:
             self._validate()
             self._save()
+        if self.device.type == "cuda":
+            self.try_largest()
         micro_batches = iter(self.stream)
         self._agree(0.0)
         while (reason := self.reason_to_end()) is None:
@@ -166,6 +168,20 @@ class Trainer:
         self._save()
         self._report_end(reason)
         return reason
+
+    def try_largest(self) -> None:
+        """Compute the gradient of the largest batch, so that what does not fit shows at once.
+
+        Nothing of it stays but the size that a GPU turned out to have room for.
+        """
+        self.parts.model.train()
+        batches = [self.stream.largest()] * min(self.config.accumulate, 2)
+        drop_gradient, skipped = self.parts.optimizer.zero_grad, self.progress.num_skipped_pairs
+        devices = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(devices), products_in_tf32(self.device, is_on=self.tf32):
+            self.gradients.accumulate(batches, drop_gradient=drop_gradient)
+        drop_gradient()
+        self.progress.num_skipped_pairs = skipped
 
     def _report_end(self, reason: str) -> None:
         training = self.progress.seconds - self.progress.validation_seconds

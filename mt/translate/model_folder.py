@@ -31,13 +31,14 @@ from mt.config_file import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
 from mt.lines import split_lines
 from mt.model.decoder_only import DecoderOnly
-from mt.model.device import choose_device
+from mt.model.device import choose_device, fitting_in_memory, is_out_of_memory, memory_error
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import TranslationModel
 from mt.seal import UNSEALED, check_seal, seal
 from mt.text.tokenizer_pair import TokenizerPair
 
 FORMAT_VERSION = 1
+_FREE_MEMORY = "Free the device of other programs, or use --device cpu"
 DEV = ("dev.source", "dev.target")
 CONFIG, WEIGHTS, METRICS, CARD, TRAINING = (
     "config.toml",
@@ -172,7 +173,8 @@ def load_onto(folder: Path, *, device: str, search: SearchConfig | None) -> Load
     """
     loaded = load_model(folder)
     config = loaded.config if search is None else dataclasses.replace(loaded.config, search=search)
-    model = loaded.model.to(choose_device(device))
+    with fitting_in_memory(f"the model in {folder}", hint=_FREE_MEMORY):
+        model = loaded.model.to(choose_device(device))
     return LoadedModel(config=config, tokenizers=loaded.tokenizers, model=model)
 
 
@@ -190,12 +192,15 @@ def weights_of(folder: Path) -> Path:
 def load_weights(path: Path, model: TranslationModel) -> None:
     """Put the weights of a file into `model`.
 
-    Raises ModelFolderError, naming the file, when it is damaged or fits another architecture.
+    Raises ModelFolderError, naming the file, when it is damaged or fits another architecture, and
+    DeviceMemoryError when it does not fit in memory.
     """
     try:
         check_seal(path)
         tensors = load_file(path)
-    except (OSError, SafetensorError) as error:
+    except (OSError, MemoryError, RuntimeError, SafetensorError) as error:
+        if is_out_of_memory(error):
+            raise memory_error(f"the model in {path}", error, hint=_FREE_MEMORY) from error
         raise ModelFolderError(
             f"{path} is not a safetensors file, or is damaged: {error}"
         ) from error

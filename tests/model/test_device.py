@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 import torch
+from safetensors import SafetensorError
 
-from mt.errors import DeviceMemoryError
+from mt.errors import ConfigError, DeviceMemoryError
 from mt.model.device import choose_device, fitting_in_memory, products_in_tf32
 
 
@@ -31,6 +34,24 @@ def test_a_want_of_memory_is_one_line_that_says_of_what() -> None:
     assert str(caught.value) == line
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        RuntimeError("[enforce fail] . DefaultCPUAllocator: can't allocate memory: you tried"),
+        RuntimeError("CUDA error: out of memory"),
+        SafetensorError("Error while deserializing: I/O error: Cannot allocate memory"),
+    ],
+)
+def test_memory_is_wanting_by_many_names(error: Exception) -> None:
+    with (
+        pytest.raises(DeviceMemoryError, match="it does not fit"),
+        fitting_in_memory("it", hint=""),
+    ):
+        raise error
+
+
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="illegal"), fitting_in_memory("it", hint="Do less"):
         raise RuntimeError("an illegal memory access")
@@ -46,3 +67,50 @@ def test_auto_takes_cuda_or_the_cpu_and_mps_only_where_it_is_asked_for(
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     assert choose_device("auto").type == expected
     assert choose_device("mps").type == "mps"
+
+
+@pytest.mark.parametrize(
+    ("visible", "count", "number", "expected"),
+    [
+        ("5", 1, 0, 0),
+        ("5", 1, 3, 0),
+        ("GPU-8f6a", 1, 3, 0),
+        ("4,5", 2, 1, 1),
+        ("4,5", 2, 2, None),
+        (None, 1, 1, None),
+    ],
+)
+def test_a_rank_that_sees_one_gpu_of_its_own_takes_it_whatever_its_number(
+    visible: str | None,
+    count: int,
+    number: int,
+    expected: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As SLURM gives each task one; a number beyond the GPUs that are shared is refused."""
+    monkeypatch.delenv("TORCHELASTIC_RUN_ID", raising=False)
+    if visible is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    current: list[int] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    if expected is None:
+        with pytest.raises(ConfigError, match=f"GPU {number}, but there are {count}"):
+            choose_device("cuda", number)
+        return
+    assert choose_device("auto", number) == torch.device("cuda", expected)
+    assert current == [expected]
+
+
+def test_ranks_of_torchrun_do_not_share_the_one_gpu_they_all_see(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(ConfigError, match="GPU 1, but there are 1"):
+        choose_device("cuda", 1)

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -48,20 +48,24 @@ class Started:
         log: Path,
         *arguments: str | Path,
         program: Sequence[str] = ("mt", "train"),
+        environment: Mapping[str, str] | None = None,
+        absent: Collection[int] = (),
     ) -> None:
+        """Those of `absent` are awaited by the others, and never start."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        self.logs = [log.with_suffix(f".{rank}") for rank in range(size)]
+        present = [rank for rank in range(size) if rank not in absent]
+        self.logs = [log.with_suffix(f".{rank}") for rank in present]
         self.processes = []
-        for rank, path in enumerate(self.logs):
+        for rank, path in zip(present, self.logs, strict=True):
             place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size)}
             meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
             with path.open("w") as stderr:
                 self.processes.append(
                     subprocess.Popen(
                         [sys.executable, "-m", *program, *map(str, arguments)],
-                        env=variables({**place, **meeting}),
+                        env=variables({**place, **meeting, **(environment or {})}),
                         stderr=stderr,
                     )
                 )

@@ -13,8 +13,10 @@ from torch import Tensor
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import DeviceMemoryError, TrainingError
 from mt.events import BatchDone, Notice
+from mt.train import checkpoint
 from mt.train.batch import Batch, make_batch
-from mt.train.memory import largest_first
+from mt.train.trainer import Trainer
+from mt.translate import model_folder
 from tests.train.test_trainer import TINY, VOCABULARY, Run, budget, same
 
 LENGTHS = [2, 3, 9, 4, 30, 5, 6]
@@ -158,15 +160,70 @@ def test_the_tensors_of_a_failed_try_are_gone_before_the_next(
     assert held == [False] * 3
 
 
-def test_the_largest_batch_comes_first_and_none_is_lost(store: TokenStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path, 1)
-    batches = run.trainer.stream.sampler.epoch(0)
-    data = run.trainer.data.train
-    ordered = largest_first(batches, data)
-    sizes = [make_batch(data, batch.tolist()).num_padded for batch in ordered]
-    assert sizes[0] == max(sizes)
-    assert sizes[0] > make_batch(data, batches[0].tolist()).num_padded
-    assert sorted(map(tuple, ordered)) == sorted(map(tuple, batches))
+def test_the_largest_batch_is_tried_at_once_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With dropout, whose draws must be those of a run without the trial."""
+    plain = Run(tmp_path / "plain", budget(9))
+    plain.trainer.run()
+    run = Run(tmp_path / "tried", budget(9))
+    batches = run.trainer.stream.epoch(0)
+    sizes = [make_batch(run.trainer.data.train, each.tolist()).num_padded for each in batches]
+    assert sizes[0] < max(sizes)
+    device = Device(run, room=10**6)
+    run.trainer.try_largest()
+    assert device.tried == [max(sizes)] * 2  # as many as it takes to meet gradients that are there
+    run.trainer.run()
+    assert same(plain.weights(), run.weights())
+    assert plain.losses == run.losses
+
+
+def test_what_does_not_fit_shows_before_the_first_update(tmp_path: Path) -> None:
+    run = Run(tmp_path, budget(1))
+    Device(run, room=20)
+    run.trainer.try_largest()
+    (notice,) = notices(run)
+    assert "does not fit" in notice.text
+    assert run.trainer.progress.update == run.trainer.progress.num_skipped_pairs == 0
+    assert all(p.grad is None for p in run.trainer.model.parameters())
+
+
+def test_a_run_on_a_gpu_begins_with_the_largest_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(Trainer, "try_largest", lambda trainer: tried.append(trainer.device.type))
+    monkeypatch.setattr(Trainer, "reason_to_end", lambda trainer: "enough")
+    monkeypatch.setattr(Trainer, "_validate", lambda trainer: None)
+    for name in ("cpu", "cuda"):
+        run = Run(tmp_path, budget(1))
+        run.trainer.device = torch.device(name)
+        monkeypatch.setattr(Trainer, "_save", lambda trainer: None)
+        run.trainer.run()
+    assert tried == ["cuda"]
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError(), OSError(12, "x")]
+)
+def test_a_checkpoint_that_does_not_fit_in_memory_is_not_called_damaged(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(tmp_path, budget(1))
+    run.trainer.run()
+
+    def fail(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(checkpoint, "load_file", fail)
+    with pytest.raises(
+        DeviceMemoryError, match="checkpoint-1 does not fit in the memory"
+    ) as caught:
+        Run(tmp_path, budget(2)).trainer.resume()
+    assert "damaged" not in str(caught.value)
+    monkeypatch.setattr(model_folder, "load_file", fail)
+    with pytest.raises(DeviceMemoryError, match=r"model\.safetensors does not fit in the memory"):
+        model_folder.load_weights(tmp_path / "model.safetensors", run.trainer.model)
 
 
 def give_up(*arguments: object) -> None:

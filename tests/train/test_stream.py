@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mt.train.batch import Batch
 from mt.train.checkpoint import Progress
 from mt.train.distributed import Ranks
 from mt.train.stream import BatchStream, TrainingData
@@ -23,6 +24,7 @@ def walk(
     ahead: int,
     start: tuple[int, int] = (0, 0),
     ranks: Ranks | None = None,
+    device: str = "cpu",
 ) -> tuple[list[list[int]], list[Place]]:
     """The sources of `count` batches, and the place after each of them."""
     store = write_pairs(folder / "pairs.arrow", 30)
@@ -31,7 +33,7 @@ def walk(
         TrainingData(train=store, dev=store),
         budget(1),
         progress,
-        device=torch.device("cpu"),
+        device=torch.device(device),
         ranks=ranks or Ranks(),
     )
     sources, places = [], []
@@ -57,3 +59,20 @@ def test_a_stop_finds_the_place_of_what_was_used_and_not_of_what_was_made(tmp_pa
     assert stopped[-1] == places[6]
     epoch, batch, _ = stopped[-1]
     assert walk(tmp_path, count=18, ahead=4, start=(epoch, batch))[0] == whole[7:]
+
+
+@pytest.mark.parametrize(("first", "then"), [("cpu", "cuda"), ("cuda", "cpu"), ("cuda", "cuda")])
+@pytest.mark.parametrize("stop", [1, 7, 12])
+def test_a_run_goes_on_from_one_device_to_another_with_the_next_batch(
+    stop: int, first: str, then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On CUDA batches are made ahead, and memory is tried; the place means the same."""
+    monkeypatch.setattr(Batch, "to", lambda batch, device: batch)
+    ahead = {"cpu": 0, "cuda": 3}
+    whole, places = walk(tmp_path, count=25, ahead=0)
+    begun, stopped = walk(tmp_path, count=stop, ahead=ahead[first], device=first)
+    assert begun == whole[:stop]
+    assert stopped == places[:stop]
+    epoch, batch, _ = stopped[-1]
+    rest = walk(tmp_path, count=25 - stop, ahead=ahead[then], start=(epoch, batch), device=then)
+    assert rest == (whole[stop:], places[stop:])
