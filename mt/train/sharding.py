@@ -15,9 +15,10 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, distributed, nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 
+from mt.model.translation_model import TranslationModel
 from mt.train.objective import Objective
 
 
@@ -28,16 +29,34 @@ def sharded(objective: Objective, device: torch.device) -> Objective:
     last norms are whole from the beginning of the forward pass to the end of the backward pass.
     Each rank keeps its rows of weights that all have drawn alike; nothing is sent.
 
+    In bfloat16 a layer is gathered in that type, and its gradient is summed in float32. Left to
+    autocast, each weight would be cast after it was gathered, and autograd would keep the copies
+    of all layers until the backward pass. Norms compute in float32 by weights of that type; those
+    of all layers are gathered at once, and whole as long as embeddings are.
+
     The weights of `objective` itself give their memory back: `holding` fills them.
     """
     copied = copy.deepcopy(objective)
     objective.to(device)
     _release(objective)
     mesh = init_device_mesh(device.type, (distributed.get_world_size(),))
+    policy = MixedPrecisionPolicy()
+    if copied.dtype == torch.bfloat16:
+        policy = MixedPrecisionPolicy(
+            param_dtype=torch.bfloat16, reduce_dtype=torch.float32, cast_forward_inputs=False
+        )
+        fully_shard(_norms(copied.model), mesh=mesh, reshard_after_forward=False)
     for layer in copied.model.layers():
-        fully_shard(layer, mesh=mesh)
+        fully_shard(layer, mesh=mesh, mp_policy=policy)
     fully_shard(copied, mesh=mesh)
     return copied
+
+
+def _norms(model: TranslationModel) -> list[nn.Module]:
+    """The normalisations within the layers of a model."""
+    kinds = (nn.LayerNorm, nn.RMSNorm)
+    modules = (module for layer in model.layers() for module in layer.modules())
+    return [module for module in modules if isinstance(module, kinds)]
 
 
 @torch.no_grad()

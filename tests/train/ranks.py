@@ -35,6 +35,9 @@ MODEL = ModelConfig(
     d_model=12, d_inner=30, encoder_layers=2, decoder_layers=2, heads=3, dropout=0.0
 )
 """Sizes of which some cannot be cut in two equal parts."""
+WIDE = ModelConfig(
+    d_model=128, d_inner=512, encoder_layers=2, decoder_layers=2, heads=4, dropout=0.0
+)
 PLAN = TrainingConfig(
     batch_tokens=40,
     warmup_updates=4,
@@ -62,12 +65,13 @@ class Run:
         ranks: Ranks | None = None,
         shard: bool = False,
         dtype: torch.dtype = torch.float64,
+        shape: ModelConfig = MODEL,
     ) -> None:
         self.events: list[Event] = []
         self.num_kept = 0
         torch.manual_seed(1)
-        torch.set_default_dtype(dtype)
-        model = EncoderDecoder(MODEL, source_vocab=VOCABULARY, target_vocab=VOCABULARY)
+        torch.set_default_dtype(torch.float32 if dtype == torch.bfloat16 else dtype)
+        model = EncoderDecoder(shape, source_vocab=VOCABULARY, target_vocab=VOCABULARY)
         torch.set_default_dtype(torch.float32)
         self.first_weights = [p.detach().clone() for p in model.parameters()]
         store = TokenStore(pairs)
@@ -121,13 +125,41 @@ class Run:
 
 
 def compare_gradients(folder: Path, ranks: Ranks) -> None:
-    """Leave the gradient that both engines find, in both precisions."""
-    for dtype in (torch.float32, torch.float64):
+    """Leave the gradient that both engines find, in all precisions."""
+    for dtype in (torch.bfloat16, torch.float32, torch.float64):
         for shard in (False, True):
             run = Run(folder, folder / "few.arrow", ranks=ranks, shard=shard, dtype=dtype)
             gradients = run.gradients(ranks.share(MICRO_BATCHES))
             if ranks.is_first:
                 save_file(gradients, folder / f"gradient-{shard}-{dtype}.safetensors")
+
+
+def count_saved(folder: Path, ranks: Ranks) -> None:
+    """Leave the bytes that autograd keeps alive from the forward to the backward pass.
+
+    The batch is one short pair, so that activations are next to nothing beside weights.
+    """
+    found = {}
+    for dtype in (torch.float32, torch.bfloat16):
+        run = Run(folder, folder / "few.arrow", ranks=ranks, shard=True, dtype=dtype, shape=WIDE)
+        saved: list[Tensor] = []
+
+        def keep(tensor: Tensor, saved: list[Tensor] = saved) -> Tensor:
+            saved.append(tensor)
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            loss = run.trainer.gradients.loss(make_batch(run.trainer.data.train, [0]))
+        # Weights that were given back have storages of no bytes.
+        storages = {each.data_ptr(): each for each in map(Tensor.untyped_storage, saved)}
+        found[str(dtype)] = sum(storage.nbytes() for storage in storages.values())
+        loss.backward()  # type: ignore[no-untyped-call]
+        for parameter in run.trainer.parts.model.parameters():
+            assert parameter.grad is not None
+            assert parameter.dtype == parameter.grad.dtype == torch.float32
+    if ranks.is_first:
+        layers = sum(p.numel() for layer in run.trainer.model.layers() for p in layer.parameters())
+        (folder / "saved.json").write_text(json.dumps({**found, "weights": 2 * layers}))
 
 
 def train(folder: Path, ranks: Ranks) -> None:
@@ -170,6 +202,7 @@ if __name__ == "__main__":
     place, of_ranks = Path(sys.argv[1]), Ranks.of_environment()
     with joined_ranks(of_ranks):
         compare_gradients(place, of_ranks)
+        count_saved(place, of_ranks)
         train(place, of_ranks)
         take_over(place, of_ranks)
         of_ranks.meet()

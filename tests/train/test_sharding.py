@@ -66,6 +66,24 @@ def test_the_gradient_is_that_of_all_tokens_however_they_are_shared_out(
             assert float((other[name] - gradient).abs().max()) < tolerance * largest, name
 
 
+def test_sharded_weights_in_bfloat16_give_the_gradient_of_whole_ones(folder: Path) -> None:
+    """Layers are gathered as autocast would cast them; norms and sums stay in float32."""
+    whole, shards = (
+        load_file(folder / f"gradient-{shard}-torch.bfloat16.safetensors")
+        for shard in (False, True)
+    )
+    assert whole.keys() == shards.keys()
+    largest = max(float(gradient.abs().max()) for gradient in whole.values())
+    for name, gradient in whole.items():
+        assert shards[name].dtype == torch.float32
+        assert float((shards[name] - gradient).abs().max()) < 1e-5 * largest, name
+
+
+def test_no_weight_of_a_layer_stays_whole_for_the_backward_pass(folder: Path) -> None:
+    saved = json.loads((folder / "saved.json").read_text())
+    assert saved["torch.bfloat16"] <= saved["torch.float32"] < 0.2 * saved["weights"]
+
+
 def test_two_ranks_with_sharded_weights_make_the_updates_of_one(folder: Path) -> None:
     """Losses, norms, scores, weights, average and moments, in float64 with clipping."""
     numbers, alone = (
