@@ -80,6 +80,11 @@ def fused_scaled_dot_product(
     )
 
 
+def has_fused_kernels(x: Tensor) -> bool:
+    """Whether attention on the device of `x` is fastest by torch's fused kernels."""
+    return x.device.type != "cpu"
+
+
 def attend(
     query: Tensor,
     key: Tensor,
@@ -101,7 +106,7 @@ def attend(
     """
     if is_causal and bias is not None:
         raise ValueError("causal attention takes no further bias")
-    if query.device.type != "cpu" and recorder is None:
+    if has_fused_kernels(query) and recorder is None:
         return fused_scaled_dot_product(query, key, value, bias, dropout, is_causal=is_causal)
     if is_causal:
         bias = causal_bias(query.size(2), device=query.device)

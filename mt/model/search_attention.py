@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mt.model.attention import MultiHeadAttention
+from mt.model.attention import MultiHeadAttention, has_fused_kernels
 from mt.model.products import Products, make_product
 from mt.model.relative import RelativeAttention
 from mt.model.rotary import RotaryAttention, rotated
@@ -167,12 +167,12 @@ def _attend(query: Tensor, key_value: Tensor, bias: Tensor) -> Tensor:
         elif bias.size(2) != 1:
             bias = bias.repeat(1, 1, heads // shared, 1)
     key, value = key_value[..., :width], key_value[..., width:]
-    if query.device.type == "cpu":
-        scores = torch.matmul(query, key.transpose(2, 3)).add_(bias)
-        out = torch.matmul(torch.softmax(scores, dim=3), value)
-    else:
+    if has_fused_kernels(query):
         mask = bias.to(query.dtype).expand(-1, -1, query.size(2), -1)
         out = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
+    else:
+        scores = torch.matmul(query, key.transpose(2, 3)).add_(bias)
+        out = torch.matmul(torch.softmax(scores, dim=3), value)
     if shared != heads:
         out = out.view(size, heads, length, width)
     return out.transpose(1, 2).reshape(size * length, heads * width)

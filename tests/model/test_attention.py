@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mt.model import attention
 from mt.model.attention import (
     MultiHeadAttention,
     attend,
@@ -77,6 +79,45 @@ def test_narrow_projections_are_attended_to_in_float32_on_cpus(in_autocast: bool
     wide = scaled_dot_product(query.float(), key.float(), value.float(), None)
     assert ours.dtype == torch.bfloat16
     assert torch.equal(ours, wide.bfloat16())
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_multi_head_attention_by_fused_kernels_equals_that_of_cpus(
+    is_causal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The branch of GPUs is forced here, where torch has the same operator."""
+    module = MultiHeadAttention(16, 4, 0.3, key_value_heads=2).double().eval()
+    x = draw(2, 6, 16)
+    mask = torch.ones(2, 6, dtype=torch.bool)
+    mask[0, 4:] = False
+    bias = None if is_causal else padding_bias(mask).double()
+    expected = module(x, x, bias, is_causal=is_causal)
+    fused: list[bool] = []
+
+    def count(*arguments: Any, **options: Any) -> Tensor:
+        fused.append(True)
+        return original(*arguments, **options)
+
+    original = functional.scaled_dot_product_attention
+    monkeypatch.setattr(attention, "has_fused_kernels", lambda x: True)
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", count)
+    found = module(x, x, bias, is_causal=is_causal)
+    torch.testing.assert_close(found, expected, rtol=RTOL, atol=1e-12)
+    assert fused == [True]
+
+
+@pytest.mark.parametrize("is_training", [False, True])
+def test_fused_attention_drops_weights_at_the_rate_of_training(is_training: bool) -> None:
+    """Equal scores over 200 keys, whose values are unit vectors: what comes are the weights."""
+    query, key = torch.zeros(1, 1, 200, 8), torch.zeros(1, 1, 200, 8)
+    dropout = Dropout(0.3).train(is_training)
+    weights = 200 * fused_scaled_dot_product(query, key, torch.eye(200)[None, None], None, dropout)
+    if not is_training:
+        torch.testing.assert_close(weights, torch.ones_like(weights))
+        return
+    kept = weights > 0
+    assert float(kept.float().mean()) == pytest.approx(0.7, abs=0.02)
+    torch.testing.assert_close(weights[kept], torch.full_like(weights[kept], 1 / 0.7))
 
 
 def test_scaled_dot_product_equals_the_formula_term_by_term() -> None:

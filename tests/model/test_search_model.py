@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from mt.model import search_attention
 from mt.model.search_model import SearchModel
 from mt.model.translation_model import TranslationModel
 from tests.model.forms import (
@@ -39,6 +40,27 @@ def test_cached_stepping_equals_the_full_pass_at_every_position(
     for t in range(9):
         logits, state = search.step(target[:, t], state)
         assert_close(logits, expected[:, t])
+
+
+def test_the_fused_attention_of_gpus_steps_as_that_of_cpus(
+    model: TranslationModel, search: SearchModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forced here, where torch has the same operator: padding, positions and shared heads count."""
+    source, mask = source_of(7, 4)
+    target = torch.randint(4, VOCABULARY, (2, 5))
+    expected = logits_of(model, source, mask, target)
+    calls: list[Tensor] = []
+
+    def force(x: Tensor) -> bool:
+        calls.append(x)
+        return True
+
+    monkeypatch.setattr(search_attention, "has_fused_kernels", force)
+    state = search.start(source, mask)
+    for t in range(5):
+        logits, state = search.step(target[:, t], state)
+        assert_close(logits, expected[:, t])
+    assert calls
 
 
 @pytest.mark.parametrize(
