@@ -17,6 +17,9 @@ over real tokens, padding left out. The model-FLOP utilisation is that over time
 the card for dense bfloat16 products (a table, or --peak); beside it stands the share of the limit
 that a large product of the same type reaches here.
 
+The preset `base` trains once more with cuDNN's attention, which is off by default, and by four
+batches an update, so that one run decides what each is worth.
+
 Decoding is by beam 4 through mt's Translator, with first weights and a bound of 25 tokens. The
 check makes one update of `base` without dropout on the CPU and on the device, in float32 without
 TF32, in TF32 and in bfloat16; and in float32 by compiled layers. What --seconds leave no time for
@@ -32,7 +35,18 @@ from collections.abc import Callable, Sequence
 
 import click
 import torch
-from on_device import TOLERANCE, Check, Record, Scale, best_batch, decode, train, with_batch
+from on_device import (
+    TOLERANCE,
+    WAYS,
+    Check,
+    Record,
+    Scale,
+    best_batch,
+    decode,
+    train,
+    train_otherwise,
+    with_batch,
+)
 from synthetic import RandomStore
 from updates import Setup
 
@@ -178,8 +192,18 @@ def main(
             lambda s=compiled: train(s, scale, seconds=timed, peak=peak),  # type: ignore[misc]
             needs=timed + compiling,
         )
+    otherwise: list[Record] = []
+    for way in WAYS:
+        otherwise += plan.measure(
+            f"training {setups[0].config.preset} by {way}",
+            lambda w=way: train_otherwise(  # type: ignore[misc]
+                setups[0], scale, way=w, seconds=timed, peak=peak
+            ),
+            needs=timed,
+        )
     checked += plan.measure("check of compiled layers", check.compiled, needs=compiling)
     table(trained)
+    table(otherwise)
     table(decoded)
     away: Record = {key: value for part in checked for key, value in part.items()}
     exact = {key: value for key, value in away.items() if "float32_" in key}
@@ -194,6 +218,7 @@ def main(
         "seconds": round(plan.seconds, 1),
         "check": {**away, "agrees": agrees},
         "training": trained,
+        "otherwise": otherwise,
         "decoding": decoded,
         "left_out": plan.left_out,
     }

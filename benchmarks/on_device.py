@@ -28,6 +28,10 @@ TOLERANCE = 1e-4  # relative, between devices in float32
 _BOUND = 25  # tokens of a translation
 _GAIN = 1.02  # what twice the batch must bring to be worth its memory
 
+WAYS = ("cuDNN attention", "four batches an update")
+"""Ways to train beside the default: kernels of attention planned for each shape, and the work of
+an update in four pieces, as `training.accumulate` has it (what merging them would gain)."""
+
 Record = dict[str, object]
 
 
@@ -77,9 +81,10 @@ def best_batch(setup: Setup, scale: Scale) -> int:
     return best
 
 
-def with_batch(setup: Setup, size: int) -> Setup:
-    """The same with batches of that size, each an update."""
-    values: dict[str, dict[str, object]] = {"training": {"batch_tokens": size, "accumulate": 1}}
+def with_batch(setup: Setup, size: int, *, accumulate: int = 1) -> Setup:
+    """The same with batches of that size, so many an update."""
+    changes: dict[str, object] = {"batch_tokens": size, "accumulate": accumulate}
+    values = {"training": changes}
     return dataclasses.replace(setup, config=setup.config.with_values(values))
 
 
@@ -154,6 +159,21 @@ def train(setup: Setup, scale: Scale, *, seconds: float, peak: float | None) -> 
         "share_of_measured_limit": round(tera / limit, 4),
         "peak_gb": round(memory / 1e9, 2),
     }
+
+
+def train_otherwise(
+    setup: Setup, scale: Scale, *, way: str, seconds: float, peak: float | None
+) -> Record:
+    """`train` in one of `WAYS`, which are not the default until a GPU has run them."""
+    if way == "four batches an update":
+        size = setup.config.training.batch_tokens
+        setup = with_batch(setup, max(size // 4, scale.batches[0] // 4), accumulate=4)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(way == "cuDNN attention")
+    try:
+        return {"way": way, **train(setup, scale, seconds=seconds, peak=peak)}
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 def num_programs() -> int:

@@ -30,7 +30,15 @@ def test_it_measures_all_and_agrees_with_the_cpu() -> None:
     assert not record["left_out"]
     trained = [(each["preset"], each["compiled"]) for each in record["training"]]
     assert trained == [(p, c) for c in ("no", "aot_eager") for p in ("base", "big")]
-    assert all(each["tokens_per_second"] > 0 for each in record["training"] + record["decoding"])
+    assert [each["way"] for each in record["otherwise"]] == [
+        "cuDNN attention",
+        "four batches an update",
+    ]
+    assert record["otherwise"][1]["accumulate"] == 4
+    assert all(
+        each["tokens_per_second"] > 0
+        for each in record["training"] + record["otherwise"] + record["decoding"]
+    )
 
 
 def test_what_there_is_no_time_for_is_told() -> None:

@@ -55,6 +55,8 @@ def choose_device(name: str, number: int = 0) -> torch.device:
             hint="Start no more processes than there are GPUs: torchrun --nproc-per-node",
         )
     torch.cuda.set_device(number)
+    # cuDNN's attention plans a kernel for every shape that it meets, and shapes here are many.
+    torch.backends.cuda.enable_cudnn_sdp(False)
     return torch.device("cuda", number)
 
 

@@ -33,6 +33,9 @@ def compile_layers(model: TranslationModel, *, backend: str = "inductor") -> Non
     """
     if backend == "inductor":
         _require_tools(next(model.parameters()).device)
+    # Within DistributedDataParallel each program would be cut where a bucket of gradients ends.
+    # Layers are programs by themselves, which is as fine as buckets are.
+    torch._dynamo.config.optimize_ddp = False
     for layer in model.layers():
         # `Module.compile` would let all kinds of layers share the few programs that a function may
         # have, and would take hooks, such as those of sharded layers, into them.

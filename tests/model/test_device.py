@@ -114,3 +114,22 @@ def test_ranks_of_torchrun_do_not_share_the_one_gpu_they_all_see(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(ConfigError, match="GPU 1, but there are 1"):
         choose_device("cuda", 1)
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_no_attention_on_cuda_plans_a_kernel_for_each_shape(
+    was_on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda number: None)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    try:
+        torch.backends.cuda.enable_cudnn_sdp(was_on)
+        choose_device("cuda")
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+        assert torch.backends.cuda.flash_sdp_enabled()
+        assert torch.backends.cuda.mem_efficient_sdp_enabled()
+        assert torch.backends.cuda.math_sdp_enabled()
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)

@@ -71,6 +71,12 @@ def gradient(objective: Objective, batch: Batch) -> tuple[float, list[Tensor]]:
     return float(loss.detach()), [p.grad for p in objective.parameters() if p.grad is not None]
 
 
+def test_programs_are_not_cut_for_the_buckets_of_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch._dynamo.config, "optimize_ddp", True)
+    objective_of("eager")
+    assert torch._dynamo.config.optimize_ddp is False
+
+
 def test_lengths_rounded_up_change_no_loss_and_no_gradient(store: TokenStore) -> None:
     objective = objective_of(None).double()
     objective.dtype = torch.float64
