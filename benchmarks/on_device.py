@@ -168,7 +168,7 @@ def train_otherwise(
     if way == "four batches an update":
         size = setup.config.training.batch_tokens
         setup = with_batch(setup, max(size // 4, scale.batches[0] // 4), accumulate=4)
-    before = torch.backends.cuda.cudnn_sdp_enabled()
+    before = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
     torch.backends.cuda.enable_cudnn_sdp(way == "cuDNN attention")
     try:
         return {"way": way, **train(setup, scale, seconds=seconds, peak=peak)}

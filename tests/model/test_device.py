@@ -123,13 +123,13 @@ def test_no_attention_on_cuda_plans_a_kernel_for_each_shape(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "set_device", lambda number: None)
-    before = torch.backends.cuda.cudnn_sdp_enabled()
+    before = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
     try:
         torch.backends.cuda.enable_cudnn_sdp(was_on)
         choose_device("cuda")
-        assert not torch.backends.cuda.cudnn_sdp_enabled()
-        assert torch.backends.cuda.flash_sdp_enabled()
-        assert torch.backends.cuda.mem_efficient_sdp_enabled()
-        assert torch.backends.cuda.math_sdp_enabled()
+        assert not torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
+        assert torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
+        assert torch.backends.cuda.mem_efficient_sdp_enabled()  # type: ignore[no-untyped-call]
+        assert torch.backends.cuda.math_sdp_enabled()  # type: ignore[no-untyped-call]
     finally:
         torch.backends.cuda.enable_cudnn_sdp(before)

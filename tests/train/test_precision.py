@@ -24,11 +24,11 @@ _BY_WEIGHTS = ("mm", "addmm")
 _FLOAT32 = ("native_layer_norm", "_softmax", "native_layer_norm_backward")
 
 
-class Operators(TorchDispatchMode):
+class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts operators by name and type of their first floating-point input."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.seen: Counter[tuple[str, torch.dtype]] = Counter()
 
     def __torch_dispatch__(
@@ -52,7 +52,8 @@ def operators_of_an_update(folder: Path, dtype: torch.dtype) -> Operators:
     torch.manual_seed(1)
     model = EncoderDecoder(TINY, source_vocab=VOCABULARY, target_vocab=VOCABULARY)
     objective = Objective(model.train(), smoothing=0.1, dtype=dtype)
-    with Operators() as operators:
+    operators = Operators()
+    with operators:
         objective(make_batch(store, range(6))).backward()
     return operators
 
