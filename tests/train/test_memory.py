@@ -221,6 +221,7 @@ def test_a_checkpoint_that_does_not_fit_in_memory_is_not_called_damaged(
     ) as caught:
         Run(tmp_path, budget(2)).trainer.resume()
     assert "damaged" not in str(caught.value)
+    (tmp_path / "model.safetensors").write_bytes(b"")
     monkeypatch.setattr(model_folder, "load_file", fail)
     with pytest.raises(DeviceMemoryError, match=r"model\.safetensors does not fit in the memory"):
         model_folder.load_weights(tmp_path / "model.safetensors", run.trainer.model)
