@@ -37,6 +37,21 @@ class ModelFolderError(MtError):
     """A model folder is missing, damaged, or of another kind or version."""
 
 
+class ModelNumbersError(MtError):
+    """A model computes what is no number: its weights are damaged, or its training diverged."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the model gives {what} the probability NaN",
+            hint="Its weights are damaged, or its training diverged: take another model, or train "
+            "with a lower training.peak_rate",
+        )
+        self.what = what
+
+    def __reduce__(self) -> tuple[type[ModelNumbersError], tuple[str]]:
+        return type(self), (self.what,)
+
+
 class TrainingError(MtError):
     """Training cannot go on, for example after a run of non-finite losses."""
 

@@ -27,6 +27,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.config import SearchConfig
+from mt.errors import ModelNumbersError
 from mt.search.banks import allocate, forbid_early_ends, has_phrases
 from mt.search.best import best_of_rows
 from mt.search.constraints import constrain
@@ -125,7 +126,10 @@ def _with_room(prefix: tuple[int, ...], limit: int, symbols: Symbols) -> int:
 def advance(
     model: StepModel[S], beam: Beam[S], *, symbols: Symbols, config: SearchConfig
 ) -> tuple[Beam[S], list[tuple[int, SearchResult]]]:
-    """Make one step; gives the beam after it, and the keys and results of sentences now done."""
+    """Make one step; gives the beam after it, and the keys and results of sentences now done.
+
+    Raises ModelNumbersError when the model gives NaN, as all logits of -inf do.
+    """
     scores, state = _expand(model, beam, symbols, config)
     beam, rows, best_live = _retire_and_prune(scores, beam, symbols, config.beam)
     done = stop(beam.sentences, best_live)
@@ -170,6 +174,7 @@ def _retire_and_prune(
         forbid_early_ends(scores, beam.sentences, symbols)
     best = best_of_rows(scores.flatten(1), candidates)
     top, index = (each.cpu().numpy() for each in best)
+    _refuse_nan(top, beam.sentences)
     num_left = [places - len(each.finished) for each in beam.sentences]
     _note_close_calls(top, num_left, beam.sentences)
     if with_phrases:
@@ -198,6 +203,19 @@ def _retire_and_prune(
         tokens=torch.cat((prefix, torch.from_numpy(token[:, :, None]).to(device)), dim=2),
     )
     return new, rows, live.max(axis=1).tolist()
+
+
+def _refuse_nan(top: NDArray[np.float32], sentences: Sequence[Sentence]) -> None:
+    """Raise ModelNumbersError where a sentence that is searched has a NaN among its best, (B, C).
+
+    NaN counts as the largest of numbers, so that it is there if it is anywhere. It compares as
+    false with all of them: a search that went on with it would never end.
+    """
+    of_sentence = np.isnan(top[:, 0])
+    if of_sentence.any():
+        for is_nan, sentence in zip(of_sentence.tolist(), sentences, strict=True):
+            if is_nan and not sentence.is_done:
+                raise ModelNumbersError("a next token")
 
 
 def _retire(

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from mt.config import SamplingConfig, SearchConfig
+from mt.errors import ModelNumbersError
 from mt.search.banks import has_phrases
 from mt.search.beam import Beam, next_tokens, stop, without_done
 from mt.search.drawing import Drawn, draw_tokens
@@ -91,7 +92,7 @@ def advance_samples(
     What `constrain` leaves is drawn from, at its price. A sample that the model gives no way to go
     on as is demanded ends at a log-probability of -inf, as it is or with the whole of its prefix.
 
-    Raises ValueError when the model gives NaN.
+    Raises ModelNumbersError when the model gives NaN.
     """
     step, state = next_tokens(model, beam, symbols=symbols, config=config)
     size, width, vocabulary = step.shape
@@ -105,7 +106,7 @@ def advance_samples(
     token[live] = drawn.token
     log_probability = before + step.view(-1, vocabulary)[rows, token]
     if bool(log_probability[live].isnan().any()):
-        raise ValueError("the model gives next tokens the log-probability NaN")
+        raise ModelNumbersError("a next token")
     tokens = torch.cat((beam.tokens[:, origin], token[:, :, None]), dim=2)
     ended = live & ((token == symbols.end) | (log_probability == -math.inf))
     _retire(tokens, log_probability, ended, beam)

@@ -10,6 +10,7 @@ V vocabulary.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from mt.errors import ModelNumbersError
 from mt.model.device import fitting_in_memory
 from mt.model.products import Product
 from mt.model.translation_model import TranslationModel
@@ -64,7 +66,7 @@ def force(
     counted from 0, whose attention is wanted.
 
     Raises ValueError for a batch size below 1 and a layer that is not there, DeviceMemoryError for
-    a pair that does not fit.
+    a pair that does not fit, ModelNumbersError when the model gives NaN.
     """
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
@@ -160,6 +162,8 @@ def _force_at_once(
         hidden, attention = model.forward_with_attention(source, source_mask, fed, layers=layers)
         # (B, T + 1, D) -> (positions that are no padding)
         scores = _label_scores(hidden[mask], model.project, wanted[mask]).tolist()
+    if any(map(math.isnan, scores)):
+        raise ModelNumbersError("a given token")
     attention = {layer: weights.cpu() for layer, weights in attention.items()}
     forced, start = [], 0
     for row, (tokens, target) in enumerate(pairs):

@@ -192,8 +192,8 @@ def weights_of(folder: Path) -> Path:
 def load_weights(path: Path, model: TranslationModel) -> None:
     """Put the weights of a file into `model`.
 
-    Raises ModelFolderError, naming the file, when it is damaged or fits another architecture, and
-    DeviceMemoryError when it does not fit in memory.
+    Raises ModelFolderError, naming the file, when it is damaged, fits another architecture or holds
+    NaN or an infinite value, and DeviceMemoryError when it does not fit in memory.
     """
     try:
         check_seal(path)
@@ -215,4 +215,17 @@ def load_weights(path: Path, model: TranslationModel) -> None:
                     f"{path}: tensor {name} has shape {tuple(tensors[name].shape)}, "
                     f"but {CONFIG} asks for {tuple(parameter.shape)}"
                 )
+            _refuse_nonfinite(path, name, tensors[name])
             parameter.copy_(tensors[name])
+
+
+def _refuse_nonfinite(path: Path, name: str, tensor: torch.Tensor) -> None:
+    """Raise ModelFolderError where a tensor holds NaN or an infinite value."""
+    extremes = torch.stack(torch.aminmax(tensor))  # NaN where any is; one quick pass
+    if not torch.isfinite(extremes).all():
+        num_bad = int((~torch.isfinite(tensor)).sum())
+        raise ModelFolderError(
+            f"{path}: tensor {name} holds {num_bad} of {tensor.numel()} values that are NaN or "
+            "infinite: the file is damaged, or its training diverged",
+            hint="Take another copy, or train again with a lower training.peak_rate",
+        )

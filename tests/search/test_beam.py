@@ -10,11 +10,21 @@ import torch
 from torch import Tensor
 
 from mt.config import LengthPenalty, SearchConfig
+from mt.errors import ModelNumbersError
 from mt.search.beam import length_limit
 from mt.search.hypothesis import FinishedHypotheses, Hypothesis
 from mt.search.penalty import length_penalty
 from mt.search.scheduler import beam_search
-from tests.search.table_model import END, START, SYMBOLS, TableModel, bounded, random_table, sources
+from tests.search.table_model import (
+    END,
+    START,
+    SYMBOLS,
+    TableModel,
+    TableState,
+    bounded,
+    random_table,
+    sources,
+)
 
 PENALTIES: list[tuple[LengthPenalty, float]] = [
     ("none", 1.0),
@@ -222,6 +232,29 @@ def test_forbidden_symbols_never_appear() -> None:
     logits[..., START] = 9.0
     best = search(TableModel(logits), beam=3, n_best=3, max_length=4)[0]
     assert all(START not in hypothesis.tokens for hypothesis in best)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("position", [0, 2])
+@pytest.mark.parametrize("vocabulary", [6, 5000])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_logits_that_are_no_numbers_end_the_search(
+    value: float, vocabulary: int, position: int, beam: int
+) -> None:
+    """Of a large vocabulary too, whose best are found in two stages; one sentence is enough."""
+
+    class Watched(TableModel):
+        def step(self, tokens: Tensor, state: TableState) -> tuple[Tensor, TableState]:
+            assert self.num_steps < 20, "the search goes on for ever"
+            return super().step(tokens, state)
+
+    logits = torch.zeros(2, 4, 1, vocabulary)
+    logits[..., END] = -9.0
+    # One bad number spoils the sum over all; -inf does where it is all there is.
+    logits[1, position, :, 0 if value == -math.inf else vocabulary - 1 :] = value
+    model = Watched(logits.expand(-1, -1, vocabulary, -1))
+    with pytest.raises(ModelNumbersError, match="NaN"):
+        search(model, 2, beam=beam, max_length=6)
 
 
 def test_the_length_bound_follows_the_source() -> None:

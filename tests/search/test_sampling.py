@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from mt.config import SamplingConfig, SearchConfig
+from mt.errors import ModelNumbersError
 from mt.search.hypothesis import Hypothesis, SearchResult
 from mt.search.penalty import length_penalty
 from mt.search.scheduler import Group, beam_search, search_groups
@@ -168,5 +169,5 @@ def test_equal_sentences_of_different_streams_have_different_samples() -> None:
 
 def test_a_model_that_gives_no_number_is_refused() -> None:
     model = TableModel(torch.full((1, 1, 4, 4), math.nan))
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ModelNumbersError, match="NaN"):
         sample(model, SamplingConfig())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import math
 import random
 
 import pytest
 import torch
 
 from mt.config import ModelConfig
+from mt.errors import ModelNumbersError
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.search_model import SearchModel
 from mt.text.padding import pad_with_end
@@ -95,6 +98,14 @@ def test_dropout_is_off_even_when_the_model_was_left_training(model: EncoderDeco
     expected = [each.log_probabilities for each in force(model, pairs)]
     model.train()
     assert [each.log_probabilities for each in force(model, pairs)] == expected
+
+
+def test_a_model_that_gives_no_number_is_refused(model: EncoderDecoder) -> None:
+    broken = copy.deepcopy(model)
+    with torch.no_grad():
+        broken.output_weight[5] = math.inf
+    with pytest.raises(ModelNumbersError, match="NaN"):
+        force(broken, pairs_of(3))
 
 
 def test_a_batch_needs_a_pair(model: EncoderDecoder) -> None:
