@@ -43,7 +43,7 @@ def average_models(models: Sequence[Path], output: Path) -> int:
         raise ConfigError("one MODEL is given twice", hint="Give each model folder once")
     configs = [model_folder.read_config(model) for model in models]
     pairs = [
-        TokenizerPair.load(model, joint=config.tokenizer.joint)
+        model_folder.load_tokenizers(model, config)
         for model, config in zip(models, configs, strict=True)
     ]
     for model, config, pair in zip(models[1:], configs[1:], pairs[1:], strict=True):
@@ -66,7 +66,7 @@ def average_states(model: Path, output: Path, *, best: int | None, last: int | N
     """Average the best or the last states of the run in a folder; returns the exit status."""
     refuse_existing(output)
     config = model_folder.read_config(model)
-    pair = TokenizerPair.load(model, joint=config.tokenizer.joint)
+    pair = model_folder.load_tokenizers(model, config)
     kept = list_kept(model / model_folder.TRAINING)
     option, count = ("--best", best) if best is not None else ("--last", last or 0)
     limit = config.training.keep_weights

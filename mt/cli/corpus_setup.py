@@ -181,6 +181,7 @@ def fill_folder(
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
     config = dataclasses.replace(config, longest_source=_longest_source(training, arguments.start))
     prepared = prepared.of_run(
+        tokenizers=tokenizers,
         names=[reader.files[0] for reader in inputs.train],
         dev_names=[reader.files[0] for reader in inputs.dev or inputs.train],
         digests=digests,
@@ -223,14 +224,16 @@ def _take_over(
     other: Path, folder: Path, config: Config, given: TokenizerPair | None
 ) -> tuple[Prepared, TokenizerPair]:
     """Take the files of a prepared corpus into `folder`; `given` is what a start brings along."""
-    tokenizers = TokenizerPair.load(other, joint=config.tokenizer.joint)
+    tokenizers = model_folder.load_tokenizers(other, config)
+    prepared = Prepared.load(other / model_folder.TRAINING)
+    prepared.require_tokenizers(other / model_folder.TRAINING, tokenizers)
     if given is not None:
         truecaser = merged(tokenizers.truecaser, given.truecaser)
         tokenizers = dataclasses.replace(tokenizers, truecaser=truecaser)
     for file in _TAKEN_OVER:
         take_over(other / file, folder / file)
     tokenizers.save(folder)
-    return Prepared.load(other / model_folder.TRAINING), tokenizers
+    return prepared, tokenizers
 
 
 def settle_sizes(

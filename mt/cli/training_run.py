@@ -27,7 +27,6 @@ from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
 from mt.events import Event, Listener, Notice, ignore, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
-from mt.text.tokenizer_pair import TokenizerPair
 from mt.train import preparation
 from mt.train.checkpoint import Progress, list_checkpoints
 from mt.train.distributed import Ranks, joined_ranks
@@ -187,7 +186,8 @@ def _make_trainer(
     folder, machine, ranks = place.folder, place.machine, place.ranks
     console = listeners[0]
     training = folder / model_folder.TRAINING
-    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
+    tokenizers = model_folder.load_tokenizers(folder, config)
+    prepared.require_tokenizers(training, tokenizers)
     set_threads(machine.threads)
     torch.manual_seed(config.training.seed)
     model = model_folder.build_model(config, tokenizers)

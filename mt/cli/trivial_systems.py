@@ -16,7 +16,6 @@ from mt.errors import ModelFolderError
 from mt.evaluate.metrics import Metric, measure
 from mt.evaluate.nearest import nearest
 from mt.evaluate.results import Result
-from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.preparation import TOKENS, rules_of
 from mt.translate import model_folder
 
@@ -42,8 +41,7 @@ def nearest_pairs(folders: Sequence[Path], sources: Sequence[str]) -> list[Syste
             break
     else:
         return []
-    joint = model_folder.read_config(folder).tokenizer.joint
-    tokenizers = TokenizerPair.load(folder, joint=joint)
+    tokenizers = model_folder.load_tokenizers(folder, model_folder.read_config(folder))
     store = TokenStore(path)
     stride = -(-len(store) * len(sources) // _MOST_COMPARISONS)
     places = range(0, len(store), max(stride, 1))

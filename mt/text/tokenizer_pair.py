@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,18 @@ def load_tokenizer(path: Path) -> Tokenizer:
     return read_tokenizer(model, name=str(path))
 
 
+def tokenizer_digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each tokenizer file that stands in `folder`, by its name."""
+    names = (_JOINT, _SOURCE, _TARGET)
+    return {
+        name: _digest((folder / name).read_bytes()) for name in names if (folder / name).is_file()
+    }
+
+
+def _digest(model: bytes) -> str:
+    return hashlib.sha256(model).hexdigest()
+
+
 @dataclass(frozen=True, kw_only=True)
 class TokenizerPair:
     """The tokenizers of the source and of the target; the same object where they are joint."""
@@ -54,12 +67,21 @@ class TokenizerPair:
         """A source line as the model is to read it (`mt.text.truecase.Truecaser.restore`)."""
         return source if self.truecaser is None else self.truecaser.restore(source, kept)
 
+    @property
+    def files(self) -> dict[str, Tokenizer]:
+        """The tokenizers by the names of their files: one joint, or one a side."""
+        if self.is_joint:
+            return {_JOINT: self.source}
+        return {_SOURCE: self.source, _TARGET: self.target}
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of each file, as `sha256sum` gives it."""
+        return {name: _digest(tokenizer.model) for name, tokenizer in self.files.items()}
+
     def save(self, folder: Path) -> None:
         """Write `tokenizer.model`, or one file a side; and `truecase.txt`."""
-        files = (
-            {_JOINT: self.source} if self.is_joint else {_SOURCE: self.source, _TARGET: self.target}
-        )
-        for name, tokenizer in files.items():
+        for name, tokenizer in self.files.items():
             with replaced_file(folder / name) as temporary:
                 temporary.write_bytes(tokenizer.model)
         if self.truecaser is not None:

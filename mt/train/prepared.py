@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,9 @@ class Prepared:
     corpus: CorpusRead
     dev: tuple[tuple[str, int], ...]
     """Name and number of pairs of each corpus of the validation set."""
+    tokenizers: dict[str, str] = field(default_factory=dict)
+    """The SHA-256 of each tokenizer file by its name, whose ids the token store holds; empty where
+    mt 0.1 wrote it."""
 
     def save(self, training: Path) -> None:
         """Write it into the training folder, last of all: a folder without it is not prepared."""
@@ -54,19 +57,36 @@ class Prepared:
             values: dict[str, Any] = json.loads(path.read_text("utf-8"))
             origins = tuple(OriginRead(**origin) for origin in values["corpus"]["origins"])
             dev = tuple((name, count) for name, count in values["dev"])
-            return cls(key=values["key"], corpus=CorpusRead(origins=origins), dev=dev)
+            return cls(
+                key=values["key"],
+                corpus=CorpusRead(origins=origins),
+                dev=dev,
+                tokenizers=values.get("tokenizers", {}),
+            )
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise ModelFolderError(f"{path} is missing or damaged") from error
+
+    def require_tokenizers(self, training: Path, tokenizers: TokenizerPair) -> None:
+        """Raise ModelFolderError, naming both, where the token store is of other tokenizers."""
+        for name, found in tokenizers.digests.items():
+            known = self.tokenizers.get(name, found)
+            if known != found:
+                raise ModelFolderError(
+                    f"{training.parent / name} (SHA-256 {found[:16]}…) is not the tokenizer of "
+                    f"the tokens in {training} (SHA-256 {known[:16]}…)",
+                    hint="Put the file of this model back",
+                )
 
     def of_run(
         self,
         *,
+        tokenizers: TokenizerPair,
         names: Sequence[str],
         dev_names: Sequence[str],
         digests: Sequence[str],
         weights: Sequence[float],
     ) -> Prepared:
-        """The same with what the corpora are called in this run, and how often they come."""
+        """The same with what the corpora are called here, how often they come, and its tokens."""
         weights = weights or (1.0,) * len(names)
         origins = tuple(
             dataclasses.replace(origin, name=name, digest=digest, weight=weight)
@@ -76,7 +96,9 @@ class Prepared:
         )
         counts = (count for _, count in self.dev)
         dev = tuple(zip(dev_names, counts, strict=True))
-        return dataclasses.replace(self, corpus=CorpusRead(origins=origins), dev=dev)
+        return dataclasses.replace(
+            self, corpus=CorpusRead(origins=origins), dev=dev, tokenizers=tokenizers.digests
+        )
 
 
 def digest_of(reader: Reader) -> str:

@@ -34,8 +34,9 @@ from mt.model.decoder_only import DecoderOnly
 from mt.model.device import choose_device, fitting_in_memory, is_out_of_memory, memory_error
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import TranslationModel
-from mt.seal import UNSEALED, check_seal, seal
+from mt.seal import check_seal, seal
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translate.belonging import metadata_of, require_own_form, require_own_tokenizers
 
 FORMAT_VERSION = 1
 _FREE_MEMORY = "Free the device of other programs, or use --device cpu"
@@ -129,6 +130,8 @@ def _format_version(text: str) -> int | None:
 def save_weights(folder: Path, model: TranslationModel) -> None:
     """Write the weights that `model` holds; tied matrices once, and on no device.
 
+    They say that they belong to the tokenizers that stand in `folder` (`mt.translate.belonging`).
+
     Raises ModelFolderError or OSError, for example when the disk is full; the old ones stay.
     """
     tensors = {
@@ -137,7 +140,7 @@ def save_weights(folder: Path, model: TranslationModel) -> None:
     with replaced_file(folder / WEIGHTS) as temporary:
         try:
             # One key of metadata only: several are written in a random order.
-            save_file(tensors, temporary, metadata={"sha256": UNSEALED})
+            save_file(tensors, temporary, metadata=metadata_of(folder, model.config))
         except SafetensorError as error:
             raise ModelFolderError(f"{folder / WEIGHTS} cannot be written: {error}") from error
         seal(temporary)
@@ -159,11 +162,21 @@ def load_model(folder: Path) -> LoadedModel:
     Raises ModelFolderError, naming the file, when something is missing, damaged or foreign.
     """
     config = read_config(folder)
-    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
+    tokenizers = load_tokenizers(folder, config)
     model = build_model(config, tokenizers)
     load_weights(weights_of(folder), model)
     model.eval()
     return LoadedModel(config=config, tokenizers=tokenizers, model=model)
+
+
+def load_tokenizers(folder: Path, config: Config) -> TokenizerPair:
+    """Read the tokenizers of a model folder.
+
+    Raises ModelFolderError where one is missing, or not the one that its weights know.
+    """
+    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
+    require_own_tokenizers(folder / WEIGHTS, tokenizers)
+    return tokenizers
 
 
 def load_onto(folder: Path, *, device: str, search: SearchConfig | None) -> LoadedModel:
@@ -208,6 +221,7 @@ def load_weights(path: Path, model: TranslationModel) -> None:
     for name in sorted(parameters.keys() ^ tensors.keys()):
         where = "lacks" if name in parameters else "has a stray"
         raise ModelFolderError(f"{path} {where} tensor {name}: it does not fit {CONFIG}")
+    require_own_form(path, model.config)
     with torch.no_grad():
         for name, parameter in parameters.items():
             if parameter.shape != tensors[name].shape:

@@ -65,9 +65,8 @@ def command(**flags: Any) -> None:
     import numpy as np
 
     from mt.text.tokenizer import UNKNOWN
-    from mt.text.tokenizer_pair import TokenizerPair
     from mt.train.lexicon import learn_lexicon
-    from mt.translate.model_folder import read_config
+    from mt.translate.model_folder import load_tokenizers, read_config
     from mt.translate.shortlist import SHORTLIST, Shortlist
 
     def say(text: str) -> None:
@@ -75,7 +74,7 @@ def command(**flags: Any) -> None:
 
     folder: Path = flags["model"]
     config = read_config(folder)
-    tokenizers = TokenizerPair.load(folder, joint=config.tokenizer.joint)
+    tokenizers = load_tokenizers(folder, config)
     if flags["corpus"]:
         sources, targets = _of_corpus(flags, config, tokenizers, say=say)
     else:
