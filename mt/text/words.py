@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mt.text.invisible import is_invisible
 from mt.text.normalise import is_separator
 
 
@@ -26,7 +27,7 @@ def word_of_each_token(spellings: Sequence[bytes]) -> list[int | None]:
         size = 1 if "\udc80" <= character <= "\udcff" else len(character.encode("utf-8"))
         if is_separator(character):
             is_inside = False
-        else:
+        elif is_inside or not is_invisible(character):  # no such mark begins a word
             word += not is_inside
             is_inside = True
             for token in owners[place : place + size]:

@@ -25,16 +25,16 @@ def test_normal_text_is_one_line_of_valid_unicode(text: str) -> None:
     assert "▁" not in result
 
 
-@pytest.mark.parametrize("text", ["½ ™ x² ﬁ ＡＢＣ …", "Straße", "नमस्ते", "a\u200db", "🦊👨‍👩‍👧"])
+@pytest.mark.parametrize("text", ["½ ™ x² ﬁ ＡＢＣ …", "Straße", "नमस्ते", "🦊👨‍👩‍👧"])
 def test_nothing_compatible_is_folded(text: str) -> None:
     assert normalise(text) == text
 
 
 @pytest.mark.parametrize(
-    "separator", ["\u2028", "\u2029", "\x85", "\f", "\v", "\x1c", "\x1e", "\r", "\t", "\0", "▁"]
+    "separator", ["\u2028", "\u2029", "\x85", "\f", "\v", "\x1c", "\x1e", "\r", "\t", "\u3164", "▁"]
 )
-def test_separators_and_controls_become_one_space(separator: str) -> None:
-    assert normalise(f"a{separator}{separator} b{separator}") == "a b"
+def test_separators_become_one_space(separator: str) -> None:
+    assert normalise(f"a{separator}{separator}b{separator}") == "a b"
 
 
 def test_decomposed_letters_are_composed() -> None:
