@@ -27,6 +27,7 @@ Droppable = Literal[
     "language_target",
     "serial",
     "markup",
+    "numbers_differ",
     "mojibake",
     "replacement",
     "nul",

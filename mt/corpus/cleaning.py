@@ -23,6 +23,7 @@ from mt.corpus.pair import INVALID, Pair, Reader
 from mt.corpus.split import choose_held_out
 from mt.errors import DataError
 from mt.events import Listener, OriginRead, PairDropped
+from mt.numerals import numbers_differ
 
 BLANK = "blank side"
 TOO_LONG = "too long"
@@ -180,6 +181,8 @@ class Cleaner:
             return reason_of("copy")
         if "serial" in drop and any(map(has_serial_number, pair[:2])):
             return reason_of("serial")
+        if "numbers_differ" in drop and numbers_differ(pair.source, pair.target):
+            return reason_of("numbers_differ")
         for name, test in self._text_checks:
             if test(pair.source) or test(pair.target):
                 return reason_of(name)

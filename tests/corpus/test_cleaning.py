@@ -115,6 +115,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
     "copy": ([("same", " same")], [("same", "Same")]),
     "serial": ([("12. first", "eins"), ("one", "(3) drei")], [("12 Uhr", "12 o'clock")]),
     "markup": ([("a <b>c</b>", "d"), ("e", "f &amp; g")], [("a < b", "c > d")]),
+    "numbers_differ": ([("95 Euro", "59 euros")], [("1.000,5", "1,000.5"), ("zwei", "2")]),
     "mojibake": ([("Ã¼ber", "over")], [("über", "over"), ("Ã", "A")]),
     "replacement": ([("\ufffdber", "over")], [("\u3000über", "over")]),
     "nul": ([("a\0b", "c")], []),

@@ -21,6 +21,7 @@ from mt.corpus.formats.options import base_language
 from mt.corpus.keys import keys_of
 from mt.corpus.pair import Pair, Reader
 from mt.errors import DataError
+from mt.numerals import numbers_differ
 
 _LONG_WORDS = 200
 _FAR_RATIO = 4.0  # of the usual proportion of the sides, in characters
@@ -141,6 +142,9 @@ class _Doctor:
     def _examine_likeness(self, pair: Pair, place: str) -> None:
         if pair.source.strip() == pair.target.strip():
             self._note("copy", place, pair.source)
+        # A number that is stuck to one side is told as such.
+        if not any(map(has_serial_number, pair[:2])) and numbers_differ(pair.source, pair.target):
+            self._note("numbers_differ", place, f"{pair.source} | {pair.target}")
         keys = keys_of(pair.source, pair.target, self._normalise)
         self._overlap.add(pair, keys)
         exact, loose = hash(keys[:2]), hash(keys[2:])

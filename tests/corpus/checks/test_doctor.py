@@ -67,6 +67,7 @@ def test_clean_text_has_no_findings() -> None:
         ("bom", "Haus", "\ufeffhouse"),
         ("replacement", "H\ufffduser", "houses"),
         ("not_nfc", "Ha\u0308user", "houses"),
+        ("numbers_differ", "kostet 95 Euro", "costs 59 euros"),
         ("mojibake", "HÃ¤user und BÃ¼cher", "houses and books"),
         ("mojibake", "Er sagte, dass es geht.", "He said â€œit worksâ€\x9d."),
         ("mojibake", "Ja und nein.", "Ð”Ð° Ð¸ Ð½ÐµÑ‚."),
