@@ -15,13 +15,20 @@ _USUAL = (
     r"(?:https?|ftp)://[^\s<>\"]*[^\s<>\"'.,;:!?)\]}]",  # addresses of the web
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # of mail
     r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>",  # tags
-    r"\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}",  # {{name}}, {name}, {0}, ${name}
-    # %s, %d, %5.2f, %1$s, %(name)s, %@: the conversions of printf, but not "50 % der"
-    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[zjt])?[@diouxXeEfFgGcrsa](?!\w)",
+    r"\{\{[^{}]*\}\}|[$#%]?\{[^{}\s]*\}",  # {{name}}, {name}, {0:.2f}, ${name}, #{x}, %{x}
+    r"\{%[^{}]*%\}|<%.*?%>",  # of templates
+    # %s, %d, %5.2f, %1$s, %(name)s, %@, %-5d, %ld: the conversions of printf, but not "50 % der"
+    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?"
+    r"(?:hh?|ll?|[zjtLq])?[@diouxXeEfFgGcrsapn](?!\w)",
+    r"(?<![\w%])%L?\d{1,2}(?![\w%$]|[.,]\d)",  # %1, %L2: those of Qt
+    r"%%|\$\$|\{\{|\}\}",  # what stands for a sign of a format itself
+    # \n, \t, \", \u00e4: escapes of strings, but not C:\new
+    r"(?<![A-Za-z]:)\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[abfnrtv0\\\"'])",
+    r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});",  # &amp; &#228;
     r"__\w+?__",  # __PH1__
 )
 USUAL_PLACEHOLDERS: tuple[re.Pattern[str], ...] = tuple(re.compile(each) for each in _USUAL)
-"""Web and mail addresses, tags, and the placeholders of format strings."""
+"""Web and mail addresses, tags, and the placeholders and escapes of format strings."""
 
 _NAME_OF_USUAL = "default"
 

@@ -23,7 +23,16 @@ def placeholders(text: str) -> list[str]:
     [
         ("Hello {name}, you have {{count}} new ${x}", ["{name}", "{{count}}", "${x}"]),
         ("%s of %(total)d, %5.2f, %1$s and %@.", ["%s", "%(total)d", "%5.2f", "%1$s", "%@"]),
-        ("50 % der, 50%der, 100%%s", []),
+        ("50 % der, 50%der", []),
+        ("100%% of %%s", ["%%", "%%"]),
+        (
+            "%-5d %ld %lu %(name)s {0:.2f} %.*f",
+            ["%-5d", "%ld", "%lu", "%(name)s", "{0:.2f}", "%.*f"],
+        ),
+        ("{{ of {{name}} }} $$5", ["{{", "{{name}}", "}}", "$$"]),
+        (r"one\ntwo\tthree \"x\" \u00e4", [r"\n", r"\t", r"\"", r"\"", r"\u00e4"]),
+        ("Tom &amp; J&#228;n &#xE4; & Co; AT&T;", ["&amp;", "&#228;", "&#xE4;"]),
+        ("%1 of %L2, #{x} %{y} {% if %}", ["%1", "%L2", "#{x}", "%{y}", "{% if %}"]),
         ('<b>bold</b> <br/> <a href="x">', ["<b>", "</b>", "<br/>", '<a href="x">']),
         ("1 < 2 > 0, a<b", []),
         ("See https://a.b/c?d=1. Or (http://x.y/z), ok", ["https://a.b/c?d=1", "http://x.y/z"]),
