@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mt.cli.doubt_counts import DoubtCounts
 from mt.cli.scored_text import (
     Say,
     System,
@@ -21,7 +23,7 @@ from mt.cli.term_flags import TermCounts, glossary_of
 from mt.cli.translation_console import TranslationConsole
 from mt.cli.trivial_systems import tell_beside
 from mt.corpus.formats.text import read_text_lines
-from mt.evaluate.metrics import Measured, Recipe, measure, metrics_for
+from mt.evaluate.metrics import Measured, Recipe, measure, metrics_for, too_long_for_ter
 from mt.evaluate.results import TEST_NAMES, Result, Sampling, results_of
 from mt.model.device import set_threads
 from mt.translate.model_folder import read_config
@@ -95,6 +97,15 @@ def evaluate(flags: dict[str, Any], *, say: Say) -> Evaluation:
             is_alone=len(systems) == 1,
             say=tell,
         )
+    left_out = {}
+    if flags["metrics"] is None and "ter" in recipe.metrics:
+        words = too_long_for_ter([*references, *(system.hypotheses for system in systems)])
+        if words is not None:
+            names = tuple(name for name in recipe.metrics if name != "ter")
+            recipe = dataclasses.replace(recipe, metrics=names)
+            metrics = metrics_for(references, recipe)
+            left_out["TER"] = f"a segment has {words:,} words, for which it would take very long"
+            tell(f"mt: TER is left out: {left_out['TER']} (--metrics ter counts it)")
     measured = [(system.name, measure(system.hypotheses, metrics)) for system in systems]
     sampling = Sampling(
         confidence=flags["confidence"],
@@ -104,6 +115,8 @@ def evaluate(flags: dict[str, Any], *, say: Say) -> Evaluation:
     )
     results = results_of(measured, sampling)
     record = _record(results, num_lines=len(references[0]), num_systems=len(systems))
+    if left_out:
+        record["left_out"] = left_out
     if model is not None and config.tokenizer.takes_symbols:
         record["unknown_symbols"] = num_unknown
     if flags["trivial"] and sources is not None:
@@ -164,11 +177,15 @@ def _translate(
         keep_case=flags["keep_case"],
         listener=listener,
     )
-    translations = list(translator.translate(sources))
+    translations = translator.translate(sources)
     listener.tell_splits()
     listener.tell_recased()
     listener.tell_unknown()
     listener.tell_shortlist()
+    doubts = DoubtCounts(of_symbols=translator.config.tokenizer.takes_symbols)
+    doubts.add(translations)
+    doubts.tell(say)
+    doubts.require_any_text(model)
     if glossary is not None:
         terms = TermCounts()
         terms.add(translations)

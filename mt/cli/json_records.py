@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from mt.text.tokenizer import Tokenizer
     from mt.text.tokenizer_pair import TokenizerPair
     from mt.translate.scorer import ScoredTokens, Scorer
-    from mt.translate.translation import Translation
+    from mt.translate.translation import TranslatedPart, TranslatedText, Translation
 
 _END_PIECE = "</s>"
 
@@ -42,6 +43,27 @@ def alignment_record(scored: ScoredTokens | None) -> list[list[int]]:
     return [] if scored is None else [list(link) for link in scored.alignment or ()]
 
 
+def score_record(score: float) -> float | None:
+    """A score as JSON has it, which knows no infinity: null is what is impossible."""
+    return None if score == -math.inf else score
+
+
+def has_same_tokens(found: TranslatedText | TranslatedPart, tokenizer: Tokenizer) -> bool:
+    """Whether a text is cut into the tokens again that search found."""
+    return tuple(tokenizer.encode(found.text)) == found.tokens
+
+
+def _part_record(part: TranslatedPart, tokenizer: Tokenizer) -> dict[str, Any]:
+    """A part of a line that was split, as a line of its own."""
+    return {
+        "source": part.source,
+        "text": part.text,
+        "score": score_record(part.score),
+        "tokens": tokenizer.pieces(part.tokens),
+        "same_tokens": has_same_tokens(part, tokenizer),
+    }
+
+
 def flags_record(
     source: str, text: str, *, hit_limit: bool = False, usual: float | None
 ) -> list[str]:
@@ -67,7 +89,9 @@ def translation_records(
 
     `recased` is what was translated where the source was not written in usual case. `flags` as in
     `mt.translate.flags`, measured against `usual`; `same_tokens`: whether the text is cut into the
-    tokens again that search found, so that `mt score` gives it the same score. Of a
+    tokens again that search found, so that `mt score` gives it the same score. A line that was
+    translated in parts is `split`, and a hypothesis has its `parts`, each with `source`, `text`,
+    `score`, `tokens` and `same_tokens`: `mt score` knows the scores of these. Of a
     translator with a glossary the line has its `terms`, and a hypothesis `terms_honoured` and
     `terms_missed`. With a `scorer`, which is to hold the translator's own model, tokens are decoded
     once more by force: then the line has `source_tokens`, and a hypothesis `tokens` and
@@ -103,10 +127,12 @@ def _translation_record(
     """What is known of a line without its tokens."""
     hypotheses = []
     for each in translation.hypotheses:
-        record: dict[str, Any] = {"text": each.text, "score": each.score}
+        record: dict[str, Any] = {"text": each.text, "score": score_record(each.score)}
         if each.expected_utility is not None:
             record["expected_utility"] = each.expected_utility
-        record["same_tokens"] = tuple(tokenizer.encode(each.text)) == each.tokens
+        record["same_tokens"] = not each.parts and has_same_tokens(each, tokenizer)
+        if each.parts:
+            record["parts"] = [_part_record(part, tokenizer) for part in each.parts]
         record["flags"] = flags_record(
             translation.source, each.text, hit_limit=each.hit_limit, usual=usual
         )
@@ -117,6 +143,8 @@ def _translation_record(
     of_line: dict[str, Any] = {"source": translation.source, "hypotheses": hypotheses}
     if translation.recased is not None:
         of_line["recased"] = translation.recased
+    if translation.was_split:
+        of_line["split"] = True
     if translation.terms is not None:
         of_line["terms"] = [
             {

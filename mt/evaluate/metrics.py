@@ -6,7 +6,7 @@ intervals and tests draw, without a second look at the text. They are sacreBLEU'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -27,6 +27,8 @@ from mt.text.symbols import symbols_of
 METRICS = ("bleu", "chrf", "chrf++", "ter", "exact", "ser")
 """Names of metrics, in the order in which they are told."""
 TEXT_METRICS = METRICS[:-1]
+LONGEST_FOR_TER = 300
+"""Words of a segment beyond which TER is counted only where it is asked for by name."""
 SYMBOL_METRICS = ("bleu", "chrf", "exact", "ser")
 
 Counts = NDArray[np.float64]
@@ -118,6 +120,16 @@ def metrics_for(references: Sequence[Sequence[str]], recipe: Recipe) -> list[Met
     if unknown:
         raise ValueError(f"no such metrics: {', '.join(sorted(unknown))}")
     return [_metric(name, [list(each) for each in references], recipe) for name in recipe.metrics]
+
+
+def too_long_for_ter(texts: Iterable[Sequence[str]]) -> int | None:
+    """The words of the longest line, where TER would take minutes for it; else None.
+
+    What it tries grows with the words of a segment that stand elsewhere: 200 words in a random
+    order take seconds, 2,000 a minute (docs/evaluation.md). No other count of edits is TER.
+    """
+    longest = max((line.count(" ") + 1 for lines in texts for line in lines), default=0)
+    return longest if longest > LONGEST_FOR_TER else None
 
 
 def _metric(name: str, references: list[list[str]], recipe: Recipe) -> Metric:

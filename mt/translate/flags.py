@@ -14,9 +14,12 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 from unicodedata import category
 
-from mt.text.normalise import normalise
+from mt.numerals import numbers_differ
+from mt.text.normalise import is_blank, normalise
 
-Flag = Literal["repetition", "copied_source", "unusual_length", "truncated"]
+Flag = Literal[
+    "empty", "repetition", "copied_source", "unusual_length", "numbers_differ", "truncated"
+]
 
 _LONGEST_LOOP = 8  # words that come again and again together
 _LEAST_REPEATS = 4  # of one word; a longer loop needs one less
@@ -36,19 +39,28 @@ def flags_of(
     """What is conspicuous about `text` as a translation of `source`.
 
     `hit_limit`: search ended it at the length bound. `usual` is the `log_proportion` of most pairs.
-    A blank text or source has unusual length at most.
+    A blank text is empty and of unusual length at most, that of a blank source the latter alone.
     """
     source, text = normalise(source), normalise(text)
     found: list[Flag] = []
+    if is_empty(source, text):
+        found.append("empty")
     if is_repetitive(source, text):
         found.append("repetition")
     if is_copy(source, text):
         found.append("copied_source")
     if abs(log_proportion(source, text) - usual) > math.log(_LENGTH_FACTOR):
         found.append("unusual_length")
+    if text and numbers_differ(source, text):
+        found.append("numbers_differ")
     if hit_limit:
         found.append("truncated")
     return tuple(found)
+
+
+def is_empty(source: str, text: str) -> bool:
+    """Whether nothing can be seen of the translation of a source with text."""
+    return is_blank(text) and not is_blank(source)
 
 
 def usual_proportion(pairs: Iterable[tuple[str, str]]) -> float:

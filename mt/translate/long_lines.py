@@ -9,7 +9,7 @@ from typing import TypeVar
 from mt.config import Config, SearchConfig
 from mt.search.penalty import length_penalty
 from mt.text.segments import Segment, join_translations, split_long
-from mt.translate.translation import TranslatedText
+from mt.translate.translation import TranslatedPart, TranslatedText
 
 _T = TypeVar("_T")
 
@@ -146,4 +146,10 @@ def _joined(
         score=log_probability / divisor,
         tokens=tuple(token for each in chosen for token in each.tokens),
         hit_limit=any(each.hit_limit for each in chosen),
+        parts=tuple(
+            TranslatedPart(
+                source=segment.text, text=each.text, score=each.score, tokens=each.tokens
+            )
+            for each, segment in zip(chosen, segments, strict=True)
+        ),
     )

@@ -221,14 +221,15 @@ def load_weights(path: Path, model: TranslationModel) -> None:
     for name in sorted(parameters.keys() ^ tensors.keys()):
         where = "lacks" if name in parameters else "has a stray"
         raise ModelFolderError(f"{path} {where} tensor {name}: it does not fit {CONFIG}")
+    for name, parameter in parameters.items():
+        if parameter.shape != tensors[name].shape:
+            raise ModelFolderError(
+                f"{path}: tensor {name} has shape {tuple(tensors[name].shape)}, "
+                f"but {CONFIG} asks for {tuple(parameter.shape)}"
+            )
     require_own_form(path, model.config)
     with torch.no_grad():
         for name, parameter in parameters.items():
-            if parameter.shape != tensors[name].shape:
-                raise ModelFolderError(
-                    f"{path}: tensor {name} has shape {tuple(tensors[name].shape)}, "
-                    f"but {CONFIG} asks for {tuple(parameter.shape)}"
-                )
             _refuse_nonfinite(path, name, tensors[name])
             parameter.copy_(tensors[name])
 

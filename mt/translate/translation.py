@@ -12,6 +12,17 @@ from mt.text.glossary import Asked
 
 
 @dataclass(frozen=True, kw_only=True)
+class TranslatedPart:
+    """A part of a line that was translated by itself; `mt score` gives it the same score."""
+
+    source: str
+    text: str
+    score: float
+    """As that of a whole line."""
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TranslatedText:
     """One candidate translation."""
 
@@ -25,6 +36,8 @@ class TranslatedText:
     """Of a choice by minimum Bayes risk, what decided; None elsewhere."""
     terms_missed: tuple[Asked, ...] = ()
     """Those of `Translation.terms` that the text does not honour."""
+    parts: tuple[TranslatedPart, ...] = ()
+    """Of a line that was split, the parts in order; `text` and `score` are made of theirs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +59,11 @@ class Translation:
     def as_read(self) -> str:
         """The source as the model read it."""
         return self.source if self.recased is None else self.recased
+
+    @property
+    def was_split(self) -> bool:
+        """Whether the line was longer than the model is good for, and translated in parts."""
+        return any(each.parts for each in self.hypotheses)
 
     @property
     def text(self) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import overload
 
 import torch
 
@@ -199,19 +200,65 @@ class Translator:
         """Lines that are worth giving at once."""
         return self._batch_size * _WINDOW * len(self._searcher.replicas)
 
+    # A str is a Sequence[str], and that is iterable: the first signature that fits holds.
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+        self, lines: str, *, prefixes: str | None = None, first_line: int = 1
+    ) -> Translation: ...
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+        self,
+        lines: Sequence[str],
+        *,
+        prefixes: Iterable[str] | None = None,
+        first_line: int = 1,
+    ) -> list[Translation]: ...
+
+    @overload
     def translate(
         self,
         lines: Iterable[str],
         *,
         prefixes: Iterable[str] | None = None,
         first_line: int = 1,
-    ) -> Iterator[Translation]:
-        """Translate lines one for one, in order, holding a window of them in memory.
+    ) -> Iterator[Translation]: ...
+
+    def translate(
+        self,
+        lines: str | Iterable[str],
+        *,
+        prefixes: str | Iterable[str] | None = None,
+        first_line: int = 1,
+    ) -> Translation | list[Translation] | Iterator[Translation]:
+        """Translate a text, a sequence of lines, or lines as they come.
+
+        A text is one line, whatever it holds, and gives its translation; a sequence gives a list of
+        as many; of any other iterable a window of lines is held in memory, and translations come in
+        order as they are done.
 
         With `prefixes`, one a line, each translation begins with its own; a blank one asks for
-        nothing. Raises DataError where they are fewer or more than the lines, when that is found.
-        Warnings, and the random numbers of samples, count lines from `first_line`.
+        nothing. Raises DataError where they are fewer or more than the lines, when that is found,
+        TypeError for bytes, and for one text as the prefixes of several lines. Warnings, and the
+        random numbers of samples, count lines from `first_line`.
         """
+        if isinstance(lines, bytes | bytearray):
+            raise TypeError("lines must be text, but are bytes: decode them first")
+        if isinstance(lines, str):
+            if prefixes is not None and not isinstance(prefixes, str):
+                raise TypeError("the prefix of one text must be one text")
+            of_line = None if prefixes is None else [prefixes]
+            (translation,) = self._translated([lines], of_line, first_line)
+            return translation
+        if isinstance(prefixes, str):
+            raise TypeError("prefixes of several lines must be as many texts, but are one text")
+        translations = self._translated(lines, prefixes, first_line)
+        return list(translations) if isinstance(lines, Sequence) else translations
+
+    def _translated(
+        self, lines: Iterable[str], prefixes: Iterable[str] | None, first_line: int
+    ) -> Iterator[Translation]:
+        """Translate lines as they come, a window at a time."""
         stream = iter(lines)
         windows = iter(lambda: list(islice(stream, self.window)), [])
         for window, of_window in with_prefixes(windows, prefixes):

@@ -13,18 +13,26 @@ from safetensors.torch import load_file, save_file
 from mt.text.subwords import SubwordTokenizer
 from mt.translate.model_folder import load_model, read_config, save_weights, write_config
 from tests.cases.runs import SMALL, run_here
-from tests.cases.toy import LEXICON, Toy
+from tests.cases.toy import Toy
 
 
 def foreign(model: bytes) -> bytes:
-    """A tokenizer with as many pieces, of which some mean other text."""
-    letters = sorted({word[-1] for word in LEXICON.values()})
-    table = bytes.maketrans("".join(letters).encode(), "".join(letters[1:] + letters[:1]).encode())
+    """A tokenizer with as many pieces, of which two have changed places with their text."""
     pieces = [SubwordTokenizer(model).pieces([i])[0].encode() for i in range(260, 330)]
-    for piece in pieces:
-        if len(piece) > 6:  # long enough to stand nowhere else in the file
-            model = model.replace(piece, piece.translate(table))
-    return model
+    one, other = next(
+        (one, other)
+        for one in pieces
+        for other in pieces
+        if one != other and len(one) == len(other) > 5
+    )
+    field = b"\n" + bytes((len(one),))  # in the form of protobuf: number and length
+    assert model.count(field + one) == model.count(field + other) == 1
+    held = field + bytes(len(one))
+    return (
+        model.replace(field + one, held)
+        .replace(field + other, field + one)
+        .replace(held, field + other)
+    )
 
 
 @pytest.fixture
@@ -35,7 +43,7 @@ def swapped(own_model: Path) -> Path:
     path.write_bytes(foreign(before.model))
     after = SubwordTokenizer(path.read_bytes())
     assert after.vocab_size == before.vocab_size
-    assert after.pieces(range(400)) != before.pieces(range(400))
+    assert after.pieces(range(260, 330)) != before.pieces(range(260, 330))
     return own_model
 
 
@@ -73,7 +81,7 @@ def test_one_side_of_two_tokenizers_is_refused_as_well(toy: Toy, tmp_path: Path)
     separate = ("--set", "tokenizer.joint=false", "--set", "model.tied=target")
     run_here(
         "train", *toy.dev.arguments, *toy.dev.as_dev, "-o", folder, *SMALL, *separate,
-        *("--updates", "1", "--keep", "in_dev"),
+        *("--updates", "1", "--keep", "overlap_source"),
     ).check()  # fmt: skip
     run_here("translate", "-m", folder, toy.test.source).check()
     shutil.copy(folder / "tokenizer.source.model", folder / "tokenizer.target.model")

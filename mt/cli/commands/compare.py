@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,7 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
     )
     from mt.corpus.formats.text import read_text_lines
     from mt.evaluate.comparison import LENGTHS, count_words, range_name
-    from mt.evaluate.metrics import TEXT_METRICS, measure, metrics_for
+    from mt.evaluate.metrics import measure, metrics_for, too_long_for_ter
     from mt.evaluate.results import Sampling, results_of
     from mt.evaluate.scores import word_splitter
 
@@ -118,6 +119,11 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
         lowercase=flags["lowercase"],
         say=say,
     )
+    words = too_long_for_ter([*references, *(system.hypotheses for system in systems)])
+    if words is not None and flags["metric"] != "ter":
+        names = tuple(name for name in recipe.metrics if name != "ter")
+        recipe = dataclasses.replace(recipe, metrics=names)
+        say(f"mt: TER is left out: a segment has {words:,} words (--metric ter counts it)")
     metrics = metrics_for(references, recipe)
     for system in systems:
         warn_of_hypotheses(system, is_tokenised=False, is_alone=False, say=say)
@@ -131,7 +137,7 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
         confidence=False, paired=flags["test"], resamples=flags["resamples"], seed=flags["seed"]
     )
     results = results_of(measured, sampling)
-    place = TEXT_METRICS.index(flags["metric"])
+    place = recipe.metrics.index(flags["metric"])
     return [
         Comparison(
             systems=(systems[0], systems[number]),

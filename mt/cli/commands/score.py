@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mt.cli.doubt_counts import DoubtCounts
 from mt.cli.options import device_options, keep_case_option, model_option
 from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
@@ -80,15 +81,18 @@ def command(**flags: Any) -> None:
         listener=listener,
     )
     as_line = _line_writer(scorer, flags)
+    doubts = DoubtCounts(of_symbols=scorer.config.tokenizer.takes_symbols)
     num_impossible = 0
     with counted_lines(console, done="pairs scored") as count:
         for scored in scorer.score(
             zip(*sides, strict=True), with_alignment=flags["alignment"] or flags["as_json"]
         ):
+            doubts.add_pair(scored.source, scored.target)
             num_impossible += scored.scored.score == -math.inf
             sys.stdout.write(as_line(scored) + "\n")
             count(1)
     listener.tell_unknown()
+    doubts.tell(console.print)
     if num_impossible:
         text = f"{num_impossible} blank lines have a target with text: their score is -inf"
         listener(Notice(text=text, is_warning=True))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from mt.cli.doubt_counts import DoubtCounts
 from mt.cli.options import model_option, search_options
 from mt.cli.sampling_flags import sampling_config, sampling_options
 from mt.cli.search_flags import hypothesis_options, search_config, shortlist_option
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
 def command(**flags: Any) -> None:
     """Translate standard input, or FILES, one line for each line read, in order.
 
-    An empty line stays empty. Only LF ends a line. Translations alone go to standard output;
+    An empty line stays empty; where all other translations are empty too, the exit status is 1.
+    Only LF ends a line. Translations alone go to standard output;
     with --n-best N each line read gives N lines, best first (empty ones when there are fewer), with
     --sample N as many, in the order in which they were drawn.
     """
@@ -95,6 +97,7 @@ def command(**flags: Any) -> None:
     num_given = max(flags["n_best"] or 1, num_samples)
     num_lines = num_at_limit = 0
     terms = TermCounts()
+    doubts = DoubtCounts(of_symbols=translator.config.tokenizer.takes_symbols)
     with _output(flags["output"]) as out, counted_lines(console) as count:
         groups = source_groups(flags["files"], max_lines=translator.window, listener=listener)
         for group, prefixes in groups_with_prefixes(groups, flags["files"], flags["prefix"]):
@@ -103,6 +106,7 @@ def command(**flags: Any) -> None:
             )
             num_lines += len(group)
             terms.add(translations)
+            doubts.add(translations)
             num_at_limit += sum(
                 hypothesis.hit_limit
                 for each in translations
@@ -119,6 +123,7 @@ def command(**flags: Any) -> None:
     listener.tell_recased()
     listener.tell_unknown()
     listener.tell_shortlist()
+    doubts.tell(console.print)
     if glossary is not None:
         console.print(str(terms))
     if num_at_limit:
@@ -128,6 +133,7 @@ def command(**flags: Any) -> None:
                 is_warning=True,
             )
         )
+    doubts.require_any_text(flags["model"])
 
 
 def _utility(
