@@ -11,7 +11,8 @@ from mt.errors import ModelFolderError
 
 
 def counted(*pairs: tuple[str, str], score: float = -1.0) -> tuple[DoubtCounts, list[str]]:
-    counts, said = DoubtCounts(), []
+    counts = DoubtCounts()
+    said: list[str] = []
     for source, text in pairs:
         counts.add_pair(source, text, score=score)
     counts.tell(said.append)
