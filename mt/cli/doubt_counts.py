@@ -19,9 +19,10 @@ _NUMBERS = "with other numbers than in the source"
 class DoubtCounts:
     """Counts empty and impossible translations, and those whose numbers differ."""
 
-    def __init__(self, *, of_symbols: bool = False) -> None:
-        """Of symbols, numbers are not looked at."""
+    def __init__(self, *, of_symbols: bool = False, are_given: bool = False) -> None:
+        """Of symbols, numbers are not looked at; of texts that `are_given`, nothing else is."""
         self._of_symbols = of_symbols
+        self._are_given = are_given
         self._counts: dict[str, tuple[int, int]] = {}  # how many, and the first line
         self._num_lines = 0
         self._num_with_text = 0
@@ -42,7 +43,8 @@ class DoubtCounts:
             return
         self._num_with_text += 1
         if is_blank(text):
-            self._count(_EMPTY)
+            if not self._are_given:
+                self._count(_EMPTY)
         elif not self._of_symbols and numbers_differ(source, text):
             self._count(_NUMBERS)
         if score == -math.inf:

@@ -62,9 +62,9 @@ def test_length_is_measured_against_what_is_usual() -> None:
     assert usual == pytest.approx(math.log(29.5 / (len(PLAIN) + 10)), abs=0.01)
     assert flags_of(PLAIN, japanese, usual=usual) == ()
     assert flags_of(PLAIN, "男", usual=usual) == ("unusual_length",)
-    assert flags_of(PLAIN, " ".join(map(chr, range(192, 270)))) == ("unusual_length",)
-    assert flags_of(PLAIN, "") == ("unusual_length",)
-    assert flags_of("Ja.", "") == (), "short texts may differ"
+    assert flags_of(PLAIN, "".join(map(chr, range(256, 456)))) == ("unusual_length",)
+    assert flags_of(PLAIN, "") == ("empty", "unusual_length")
+    assert flags_of("Ja.", "") == ("empty",), "short texts may differ in length"
     assert usual_proportion([]) == 0.0
 
 

@@ -81,7 +81,7 @@ def command(**flags: Any) -> None:
         listener=listener,
     )
     as_line = _line_writer(scorer, flags)
-    doubts = DoubtCounts(of_symbols=scorer.config.tokenizer.takes_symbols)
+    doubts = DoubtCounts(of_symbols=scorer.config.tokenizer.takes_symbols, are_given=True)
     num_impossible = 0
     with counted_lines(console, done="pairs scored") as count:
         for scored in scorer.score(
