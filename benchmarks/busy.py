@@ -110,26 +110,28 @@ def train_rate(model: Path, batch_tokens: int, seconds: float) -> float:
 def validation_seconds(model: Path) -> float:
     """Seconds of a validation as training does it, by the weights of `model`."""
     from mt.cli.dev_scores import make_validator
+    from mt.config import Config
     from mt.corpus.store import TokenStore
     from mt.events import ignore
     from mt.model.device import choose_device
     from mt.train.distributed import Ranks
     from mt.train.preparation import DEV_TOKENS
-    from mt.train.validation import score_weights
+    from mt.train.validation import ValidationTask, score_weights
     from mt.translate.model_folder import TRAINING, load_model
     from mt.translate.translator import Translator
 
     loaded = load_model(model)
 
-    def translator() -> Translator:
-        return Translator(loaded.model, loaded.tokenizers, loaded.config, forks=True)
+    def translator(settings: Config) -> Translator:
+        return Translator(loaded.model, loaded.tokenizers, settings, forks=True)
 
     validator = make_validator(
         model, translator, [], Ranks(), config=loaded.config, listener=ignore
     )
     dev = TokenStore(model / TRAINING / DEV_TOKENS)
     begun = time.monotonic()
-    score_weights(loaded.model, dev, validator, device=choose_device("cpu"), ranks=Ranks())
+    device, task = choose_device("cpu"), ValidationTask()
+    score_weights(loaded.model, dev, validator, task, device=device, ranks=Ranks())
     return time.monotonic() - begun
 
 

@@ -18,7 +18,7 @@ from mt.model.translation_model import TranslationModel
 from mt.train.checkpoint import Progress
 from mt.train.stream import TrainingData
 from mt.train.trainer import Trainer
-from mt.train.validation import TranslationScores
+from mt.train.validation import TranslationScores, ValidationTask
 
 _NEVER = 10**9  # updates
 
@@ -40,6 +40,13 @@ class Setup:
     tf32: bool = True
 
 
+class _Unsaved(Trainer):
+    """A trainer that leaves nothing on the disk."""
+
+    def save(self) -> None:
+        """Save nothing."""
+
+
 def train_until(
     setup: Setup,
     is_enough: Callable[[BatchDone], bool],
@@ -57,7 +64,7 @@ def train_until(
         if isinstance(event, BatchDone) and is_enough(event):
             raise _EnoughError
 
-    def validate() -> TranslationScores:
+    def validate(task: ValidationTask) -> TranslationScores:
         raise AssertionError("nothing is validated here")
 
     def keep(progress: Progress) -> None:
@@ -77,7 +84,7 @@ def train_until(
         model = EncoderDecoder(setup.config.model, source_vocab=size, target_vocab=size)
     else:
         model = make_model()
-    trainer = Trainer(
+    trainer = _Unsaved(
         model=model,
         config=config,
         data=TrainingData(train=setup.store, dev=setup.store),

@@ -191,8 +191,21 @@ class ValidationStarted(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinesValidated(Event):
+    """So many lines of the running validation are translated."""
+
+    num_done: int
+    num_lines: int
+    seconds: float
+    """Time since the start, as in `BatchDone`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Validated(Event):
-    """A validation ended. Scores are by name: "loss", "BLEU", "chrF2"."""
+    """A validation ended. Scores are by name: "loss", "BLEU", "chrF2".
+
+    The loss is that of the whole validation set, whatever was translated.
+    """
 
     update: int
     epoch: float
@@ -207,6 +220,10 @@ class Validated(Event):
     """Scores by name of each corpus of the validation set, where it has several."""
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Mean and half width of 95 % of bootstrap samples of scores, by name."""
+    num_pairs: int | None = None
+    """Pairs of a fixed sample that alone was translated; None where all were."""
+    num_all_pairs: int | None = None
+    """Pairs of the validation set, where a sample was translated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +242,8 @@ class TrainingEnded(Event):
     best: float | None
     """The best score so far; None before the first that was a number."""
     best_update: int | None
+    best_pairs: int | None = None
+    """Pairs of the sample that the score is of; None where it is of the whole validation set."""
     num_skipped: int
     """Updates skipped since their gradient was not finite."""
     num_skipped_pairs: int

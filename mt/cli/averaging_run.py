@@ -19,8 +19,8 @@ from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError, ModelFolderError
 from mt.model.translation_model import count_parameters
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.train.best import METRIC_NAMES
 from mt.train.keeping import KeptWeights, best_of, last_of, list_kept
-from mt.train.validation import METRIC_NAMES
 from mt.translate import model_folder
 from mt.translate.averaging import average_weights
 from mt.translate.card_file import write_card

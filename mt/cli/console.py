@@ -23,6 +23,7 @@ from mt.events import (
     BatchDone,
     CorpusRead,
     Event,
+    LinesValidated,
     Notice,
     OriginRead,
     StageStarted,
@@ -54,6 +55,7 @@ class TrainingConsole:
         self._start: TrainingStarted | None = None
         self._recent: deque[tuple[float, int]] = deque(maxlen=_SPEED_WINDOW)
         self._last_line = time.monotonic()
+        self._validation_began = self._last_line
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -98,6 +100,9 @@ class TrainingConsole:
                 self._show_batch(event)
             case ValidationStarted():
                 self._bar.update(self._task, description="validating")
+                self._validation_began = time.monotonic()
+            case LinesValidated():
+                self._show_lines(event)
             case Validated():
                 self._bar.update(self._task, description="training")
                 self._show_validation(event)
@@ -141,11 +146,22 @@ class TrainingConsole:
             shares.append(event.epoch / self._max_epochs)
         return min(max(shares), 1.0) if shares else None
 
+    def _show_lines(self, event: LinesValidated) -> None:
+        taken = time.monotonic() - self._validation_began
+        left = taken * (event.num_lines - event.num_done) / max(event.num_done, 1)
+        status = f"{event.num_done:,} of {event.num_lines:,} lines · {clock(left)} left"
+        self._bar.update(self._task, status=status, visible=True)
+        waited = time.monotonic() - self._last_line
+        if not self._console.is_terminal and waited > _SECONDS_BETWEEN_LINES:
+            self._line(f"validating: {status}")
+
     def _show_validation(self, event: Validated) -> None:
         scores = " · ".join(
             f"{name} {score:.3f}" if name == "loss" else f"{name} {score:.2f}"
             for name, score in event.scores.items()
         )
+        if event.num_pairs is not None:
+            scores += f" · on {event.num_pairs:,} of {event.num_all_pairs:,} dev pairs"
         best = " · best so far" if event.is_best else ""
         self._line(
             f"[{clock(event.seconds)}] epoch {event.epoch:.1f}, update {event.update:,}: dev "
@@ -194,8 +210,10 @@ def describe_end(event: TrainingEnded, folder: Path | None) -> list[str]:
     ]
     if event.best is not None and event.best_update is not None:
         digits = 3 if event.metric == "loss" else 2
+        sample = "" if event.best_pairs is None else f" on {event.best_pairs:,} dev pairs"
         lines.append(
-            f"  best dev {event.metric} {event.best:.{digits}f}, of update {event.best_update:,}"
+            f"  best dev {event.metric} {event.best:.{digits}f}{sample}, of update "
+            f"{event.best_update:,}"
         )
     if event.num_skipped:
         lines.append(f"  updates skipped, their gradient being non-finite: {event.num_skipped:,}")

@@ -26,8 +26,8 @@ from mt.text.symbols import MOST_SYMBOLS
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.truecase_table import merged
 from mt.train import preparation
+from mt.train.best import METRIC_NAMES
 from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
-from mt.train.validation import METRIC_NAMES
 from mt.translate import model_folder
 
 

@@ -1,8 +1,17 @@
-"""How a validation set is scored while training: by the translator and the scores of `mt eval`."""
+"""How a validation set is scored while training: by the translator and the scores of `mt eval`.
+
+A set of more than 500 pairs is first looked at: a fixed sample of 200 is translated, with tight
+bounds, and as long as that scores below 1 BLEU nothing more is. Where minutes are counted, a set of
+more than 200 is, and its sample has to do where there is no time for the rest. Otherwise no clock
+decides anything here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mt.config import Config
@@ -13,19 +22,24 @@ from mt.evaluate.scores import tokenizer_for
 from mt.evaluate.sequences import BLEU_TOKENIZER
 from mt.evaluate.significance import BOOTSTRAP, NUM_SAMPLES, SEED, Interval, bootstrap_scores
 from mt.events import Listener, Notice
+from mt.train.best import Extent
 from mt.train.distributed import Ranks
-from mt.train.validation import TranslationScores, Validator
+from mt.train.validation import TranslationScores, ValidationTask, Validator
 from mt.translate.translator import Translator
 
 _Scoring = Callable[[list[str], list[str]], list[Measured]]
 """What is counted in texts against references."""
 
-_NUM_SAMPLES = 2  # translations shown at each validation
+_NUM_SHOWN = 2  # translations shown at each validation
+_SAMPLE = 200  # pairs that stand for the set where there is no time for all
+_LEAST_LOOKED_AT = 500  # pairs: a smaller set is translated whole, unless minutes are counted
+_LEAST_BLEU = 1.0  # of the sample, below which the rest is not worth its time
+_CHUNKS_OF_WINDOW, _LEAST_CHUNK, _CHARACTERS_PER_LINE = 16, 16, 200
 
 
 def make_validator(
     folder: Path,
-    translator: Callable[[], Translator],
+    translator: Callable[[Config], Translator],
     origins: Sequence[tuple[str, int]],
     ranks: Ranks,
     *,
@@ -45,26 +59,181 @@ def make_validator(
             f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
             f"{len(references)}"
         )
-    scores_of = _scoring(config, listener)
+    return _DevSet(
+        sources=sources,
+        references=references,
+        origins=origins,
+        ranks=ranks,
+        config=config,
+        translator=translator,
+        scores_of=_scoring(config, listener),
+    ).validate
 
-    def validate() -> TranslationScores:
-        mine = [each.text for each in translator().translate(ranks.share(sources))]
-        texts = ranks.joined(mine)
-        measured = scores_of(texts, references)
+
+@dataclass(frozen=True, kw_only=True)
+class _DevSet:
+    """A validation set, and what translates and scores it."""
+
+    sources: list[str]
+    references: list[str]
+    origins: Sequence[tuple[str, int]]
+    ranks: Ranks
+    config: Config
+    translator: Callable[[Config], Translator]
+    scores_of: _Scoring
+
+    @property
+    def sample(self) -> list[int]:
+        """The lines that stand for the set: every Nth, always the same."""
+        size = len(self.sources)
+        count = min(size, _SAMPLE)
+        return [number * size // count for number in range(count)]
+
+    def validate(self, task: ValidationTask) -> TranslationScores | None:
+        """The scores of the set, or of its sample; None where a stop is asked for."""
+        sample, begun = self.sample, time.monotonic()
+        look_seconds = 0.0
+        least = _SAMPLE if task.is_timed else _LEAST_LOOKED_AT
+        if task.looks_first and len(self.sources) > least:
+            texts = self._translated(self.translator(_bounded(self.config)), sample, task)
+            if texts is None:
+                return None
+            look_seconds = time.monotonic() - begun
+            scores = self._scores(texts, sample, "look")
+            if _is_untrained(scores.scores):
+                whole = look_seconds * self._size() / self._size(sample)
+                return dataclasses.replace(
+                    scores,
+                    look_seconds=look_seconds,
+                    sample_seconds=look_seconds,
+                    whole_seconds=whole,
+                )
+            begun = time.monotonic()
+        translator = self.translator(self.config)
+        texts = self._translated(translator, sample, task)
+        if texts is None:
+            return None
+        sample_seconds = time.monotonic() - begun
+        chosen = set(sample)
+        rest = [i for i in range(len(self.sources)) if i not in chosen]
+        others = self._translated(translator, rest, task, after=texts, begun=begun)
+        if others is None:
+            return None
+        seconds = time.monotonic() - begun
+        is_whole = len(others) == len(rest)
+        done = self._size() if is_whole else self._size(sample) + self._size(list(others))
+        found = self._scores(texts, sample, "sample")
+        if is_whole and rest:
+            of_sample = found.scores
+            everything = range(len(self.sources))
+            found = self._scores({**texts, **others}, everything, "whole")
+            found = dataclasses.replace(found, of_sample=of_sample)
+        return dataclasses.replace(
+            found,
+            look_seconds=look_seconds,
+            sample_seconds=sample_seconds,
+            whole_seconds=seconds * self._size() / max(done, 1),
+        )
+
+    def _translated(
+        self,
+        translator: Translator,
+        indices: Sequence[int],
+        task: ValidationTask,
+        *,
+        after: Mapping[int, str] | None = None,
+        begun: float = 0.0,
+    ) -> dict[int, str] | None:
+        """The translations of lines by their index; None where a stop is asked for.
+
+        What comes `after` other lines, translated since `begun`, ends where time is short.
+        """
+        order = sorted(indices, key=lambda i: -len(self.sources[i]))
+        num_before = len(after or ())
+        total = num_before + len(indices)
+        texts: dict[int, str] = {}
+        size = max(translator.window // _CHUNKS_OF_WINDOW, _LEAST_CHUNK)
+        for chunk in _chunks(order, [len(self.sources[i]) for i in order], size):
+            seconds = 0.0
+            if after is not None:
+                done = self._size([*after, *texts])
+                seconds = (time.monotonic() - begun) / max(done, 1) * (self._size() - done)
+            is_late = self.ranks.is_first and not task.has_time(seconds)
+            num_stopped, num_late = self.ranks.summed(task.should_stop(), is_late)
+            if num_stopped:
+                return None
+            if num_late and after is not None:
+                break
+            mine = self.ranks.share([self.sources[i] for i in chunk])
+            translated = [each.text for each in translator.translate(mine)]
+            texts.update(zip(chunk, self.ranks.joined(translated), strict=True))
+            task.report(num_before + len(texts), total)
+        num_stopped, _ = self.ranks.summed(task.should_stop(), 0)
+        return None if num_stopped else texts
+
+    def _size(self, indices: Sequence[int] | None = None) -> int:
+        """What the time of a search follows: the characters of lines, of all without `indices`."""
+        lines = self.sources if indices is None else [self.sources[i] for i in indices]
+        return sum(map(len, lines)) + len(lines)
+
+    def _scores(
+        self, texts: Mapping[int, str], indices: Sequence[int], extent: Extent
+    ) -> TranslationScores:
+        """The scores of some lines, and where they are all, of each corpus."""
+        hypotheses = [texts[i] for i in indices]
+        measured = self.scores_of(hypotheses, [self.references[i] for i in indices])
         scores = [each.score() for each in measured]
-        step = max(len(sources) // _NUM_SAMPLES, 1)
+        is_all = len(indices) == len(self.sources)
+        shown = indices[:: max(len(indices) // _NUM_SHOWN, 1)][:_NUM_SHOWN]
+        by_origin: dict[str, dict[str, float]] = {}
+        if is_all:
+            by_origin = _scores_by_origin(hypotheses, self.references, self.origins, self.scores_of)
         return TranslationScores(
             scores={score.name: score.score for score in scores},
             signatures={score.name: score.signature for score in scores},
-            samples=tuple(
-                (sources[i], texts[i], references[i])
-                for i in range(0, len(sources), step)[:_NUM_SAMPLES]
-            ),
-            by_origin=_scores_by_origin(texts, references, origins, scores_of),
+            samples=tuple((self.sources[i], texts[i], self.references[i]) for i in shown),
+            by_origin=by_origin,
             intervals={each.metric.name: _interval(each) for each in measured},
+            extent="whole" if is_all and extent != "look" else extent,
+            num_pairs=None if is_all else len(indices),
+            num_all_pairs=None if is_all else len(self.sources),
         )
 
-    return validate
+
+def _bounded(config: Config) -> Config:
+    """The same settings with half the room for a translation.
+
+    A model that has learnt little does not end its sentences, and runs each to its bound.
+    """
+    search = config.search
+    return dataclasses.replace(
+        config,
+        search=dataclasses.replace(
+            search,
+            max_length_ratio=search.max_length_ratio / 2,
+            max_length_offset=max(search.max_length_offset // 2, 1),
+            min_length_ratio=min(search.min_length_ratio, search.max_length_ratio / 2),
+        ),
+    )
+
+
+def _is_untrained(scores: Mapping[str, float]) -> bool:
+    """Whether a model is not worth more than a look: hardly a word is where it should be."""
+    return scores["BLEU"] < _LEAST_BLEU and not scores.get("exact", 0.0)
+
+
+def _chunks(order: Sequence[int], lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Lines that are translated between two questions whether to stop: few where they are long."""
+    chunk: list[int] = []
+    num_characters = 0
+    for index, length in zip(order, lengths, strict=True):
+        if chunk and (len(chunk) == size or num_characters + length > size * _CHARACTERS_PER_LINE):
+            yield chunk
+            chunk, num_characters = [], 0
+        chunk.append(index)
+        num_characters += length
+    if chunk:
+        yield chunk
 
 
 def _scoring(config: Config, listener: Listener) -> _Scoring:

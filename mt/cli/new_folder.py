@@ -8,38 +8,101 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mt.errors import ConfigError
+from mt.atomic import clean
+from mt.cli.tensorboard import FOLDER as TENSORBOARD
+from mt.corpus.seen_lines import FILE as SEEN
+from mt.errors import ConfigError, ModelFolderError
+from mt.folder_lock import NAME as LOCK
+from mt.folder_lock import folder_lock
+from mt.text.tokenizer_pair import FILES as TOKENIZERS
 from mt.train.checkpoint import list_checkpoints
 from mt.translate import model_folder
+
+_PREPARING = "preparing"
+"""A file in the training folder from before the first corpus is read until the first state is
+saved. A folder that has it, and no state, holds nothing but what a kill left of a preparation."""
+_FILES = (
+    *(model_folder.CONFIG, model_folder.METRICS, model_folder.CARD, SEEN),
+    *(*model_folder.DEV, *TOKENIZERS),
+)
+_FOLDERS = (TENSORBOARD, model_folder.TRAINING)
 
 
 def refuse_existing(folder: Path) -> None:
     """Raise ConfigError when `folder` holds something already, or is a file."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if _is_taken(folder):
         raise ConfigError(f"{folder} exists already and is not empty", hint="Choose another -o")
 
 
 @contextmanager
 def new_model_folder(folder: Path) -> Iterator[None]:
-    """Make `folder`; what ends in an error before anything was trained leaves it as it was.
+    """Make and lock `folder`; what ends in an error before anything was saved leaves it as it was.
 
-    Raises ConfigError when it holds something already.
+    What a kill left of an earlier preparation goes first. From the first saved state on nothing is
+    removed, whatever happens; what `mt` did not make never is.
+
+    Raises ConfigError when it holds something already, ModelFolderError when another process is
+    at work there.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(
-            f"{folder} exists already and is not empty",
-            hint=f"Choose another -o, or go on with that run: --resume {shlex.quote(str(folder))}",
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} exists already and is a file", hint="Choose another -o")
+    with folder_lock(folder, make=True):
+        if _is_taken(folder) and not _is_half_prepared(folder):
+            raise ConfigError(
+                f"{folder} exists already and is not empty",
+                hint="Choose another -o, or go on with that run: "
+                f"--resume {shlex.quote(str(folder))}",
+            )
+        _clear(folder)
+        try:
+            marker = folder / model_folder.TRAINING / _PREPARING
+            marker.parent.mkdir()
+            marker.touch()
+            yield
+        except BaseException:
+            if not has_state(folder):
+                _clear(folder)
+            raise
+
+
+def mark_prepared(folder: Path) -> None:
+    """Note that a first state is saved: the folder is a run to go on with."""
+    (folder / model_folder.TRAINING / _PREPARING).unlink(missing_ok=True)
+
+
+def refuse_half_prepared(folder: Path) -> None:
+    """Raise ModelFolderError when a run ended before it could be gone on with."""
+    if _is_half_prepared(folder):
+        raise ModelFolderError(
+            f"{folder} holds nothing to resume: its preparation was not finished",
+            hint="Give the command that began it again",
         )
-    was_there = folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        weights = folder / model_folder.WEIGHTS
-        if not weights.exists() and not list_checkpoints(folder / model_folder.TRAINING):
-            if was_there:
-                for path in folder.iterdir():
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-            else:
-                shutil.rmtree(folder, ignore_errors=True)
-        raise
+
+
+def has_state(folder: Path) -> bool:
+    """Whether a folder holds anything trained; what a kill left half renamed is mended before."""
+    clean(folder)
+    training = folder / model_folder.TRAINING
+    clean(training)
+    return (folder / model_folder.WEIGHTS).exists() or bool(list_checkpoints(training))
+
+
+def _is_taken(folder: Path) -> bool:
+    return folder.exists() and (
+        not folder.is_dir() or any(path.name != LOCK for path in folder.iterdir())
+    )
+
+
+def _is_half_prepared(folder: Path) -> bool:
+    """Whether a preparation was killed here, and nobody else put anything beside it."""
+    if not (folder / model_folder.TRAINING / _PREPARING).exists() or has_state(folder):
+        return False
+    return {path.name for path in folder.iterdir()} <= {*_FILES, *_FOLDERS, LOCK}
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a preparation makes."""
+    for name in _FILES:
+        (folder / name).unlink(missing_ok=True)
+    for name in _FOLDERS:
+        shutil.rmtree(folder / name, ignore_errors=True)

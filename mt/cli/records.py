@@ -28,14 +28,22 @@ _UPDATES_BETWEEN_RECORDS = 20
 class MetricsFile:
     """A listener that appends to a file; each line is whole on the disk when it returns."""
 
-    def __init__(self, path: Path, *, resumed_update: int = 0) -> None:
-        """On a resume, records beyond `resumed_update` are dropped: they will come again."""
+    def __init__(
+        self, path: Path, *, resumed_update: int = 0, validated_update: int | None = None
+    ) -> None:
+        """On a resume, records beyond `resumed_update` are dropped: they will come again.
+
+        So are validations beyond `validated_update`, where it is less.
+        """
+        if validated_update is None:
+            validated_update = resumed_update
         self._path = path
         if path.exists():
             kept = [
                 line
                 for line in path.read_text("utf-8").split("\n")
                 if _update_of(line) <= resumed_update
+                and not _is_validation_beyond(line, validated_update)
             ]
             write_text(path, "".join(f"{line}\n" for line in kept))
 
@@ -83,3 +91,9 @@ def _update_of(line: str) -> float:
         return float(json.loads(line).get("update", 0))
     except ValueError:
         return math.inf
+
+
+def _is_validation_beyond(line: str, update: int) -> bool:
+    """Whether a record, a whole one, is that of a validation of a later update."""
+    record = json.loads(line)
+    return bool(record.get("event") == Validated.__name__ and record["update"] > update)

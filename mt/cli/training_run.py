@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
 from mt.cli.dev_scores import make_validator
 from mt.cli.fine_tuning import Start, tell_result, tell_start
 from mt.cli.machine import describe_run
-from mt.cli.new_folder import new_model_folder
+from mt.cli.new_folder import mark_prepared, new_model_folder, refuse_half_prepared
 from mt.cli.records import MetricsFile
 from mt.cli.signals import StopSignal
 from mt.cli.tensorboard import tensorboard_files
@@ -26,6 +26,7 @@ from mt.config_file import Values
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
 from mt.events import Event, Listener, Notice, ignore, to_all
+from mt.folder_lock import folder_lock
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.train import preparation
 from mt.train.checkpoint import Progress, list_checkpoints
@@ -33,11 +34,12 @@ from mt.train.distributed import Ranks, joined_ranks
 from mt.train.prepared import Prepared
 from mt.train.stream import TrainingData
 from mt.train.tokenising import num_cores
-from mt.train.trainer import Trainer
+from mt.train.trainer import INTERRUPTED, Trainer
 from mt.translate import model_folder
 from mt.translate.translator import Translator
 
 _SEEDS_APART = 1_000_003  # between the random generators of two ranks
+_STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,47 +86,78 @@ def start_training(arguments: CorpusArguments, place: Place) -> int:
 
     Of several ranks the first prepares the folder, and the others read it.
     """
-    ranks, start = place.ranks, arguments.start
+    folder, ranks, start = place.folder, place.ranks, arguments.start
     with joined_ranks(ranks):
         if not ranks.is_first:
             return _train(place, ignore, start=start) if ranks.of_first(False) else 1
-        is_ready = False
-        try:
+        with _others_waiting(ranks) as let_begin:
             draft = arguments.draft(arguments.overrides)
-            with new_model_folder(place.folder), place.listening(draft) as listener:
+            with (
+                new_model_folder(folder),
+                place.listening(draft) as listener,
+                _told_how_to_go_on(folder, listener),
+            ):
                 _ = place.device  # what is not there is refused before any file is read
                 inputs, values = open_inputs(arguments)
                 tell_start(start, arguments.draft(values), inputs.train, listener)
-                processes = place.machine.threads or num_cores()
                 fill_folder(
-                    place.folder,
+                    folder,
                     inputs,
                     arguments,
                     values,
-                    num_processes=processes,
+                    num_processes=place.machine.threads or num_cores(),
                     listener=listener,
                 )
-                is_ready = ranks.of_first(True)
+                let_begin()
                 return _train(place, listener, start=start)
-        finally:
-            if not is_ready:
-                ranks.of_first(False)
 
 
 def resume_training(budget: Values, place: Place) -> int:
     """Go on with the run in the folder; returns the exit status."""
     folder, ranks = place.folder, place.ranks
-    config = model_folder.read_config(folder).with_values(budget)
-    if ranks.is_first:
-        clean(folder)
-        clean(folder / model_folder.TRAINING)
-    if not list_checkpoints(folder / model_folder.TRAINING):
-        raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
     with joined_ranks(ranks):
         if not ranks.is_first:
-            return _train(place, ignore, budget=budget)
-        with place.listening(config) as listener:
-            return _train(place, listener, budget=budget)
+            return _train(place, ignore, budget=budget) if ranks.of_first(False) else 1
+        with _others_waiting(ranks) as let_begin:
+            refuse_half_prepared(folder)
+            config = model_folder.read_config(folder).with_values(budget)
+            with (
+                folder_lock(folder),
+                place.listening(config) as listener,
+                _told_how_to_go_on(folder, listener),
+            ):
+                clean(folder)
+                clean(folder / model_folder.TRAINING)
+                if not list_checkpoints(folder / model_folder.TRAINING):
+                    raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
+                let_begin()
+                return _train(place, listener, budget=budget)
+
+
+@contextmanager
+def _others_waiting(ranks: Ranks) -> Iterator[Callable[[], None]]:
+    """Gives the first rank what lets the others begin; what ends before that ends them, too."""
+    begun = []
+    try:
+        yield lambda: begun.append(ranks.of_first(True))
+    finally:
+        if not begun:
+            ranks.of_first(False)
+
+
+@contextmanager
+def _told_how_to_go_on(folder: Path, listener: Listener) -> Iterator[None]:
+    """Say of a run that breaks off what goes on with what it saved."""
+    try:
+        yield
+    except BaseException:
+        if list_checkpoints(folder / model_folder.TRAINING):
+            listener(Notice(text=f"what was saved stays; go on with: {_resume(folder)}"))
+        raise
+
+
+def _resume(folder: Path) -> str:
+    return f"mt train --resume {shlex.quote(str(folder))}"
 
 
 def _train(
@@ -138,7 +171,7 @@ def _train(
     folder, ranks = place.folder, place.ranks
     config = model_folder.read_config(folder).with_values(budget or {})
     prepared = Prepared.load(folder / model_folder.TRAINING)
-    stop = StopSignal()
+    stop = StopSignal(_STOPPING if ranks.is_first else "")
     listeners: list[Listener] = [console]
     trainer = _make_trainer(place, config, prepared, stop, listeners, start)
     if budget is not None:
@@ -155,20 +188,27 @@ def _train(
     if ranks.is_first:
         update = trainer.progress.update
         listeners += [
-            MetricsFile(folder / model_folder.METRICS, resumed_update=update),
+            MetricsFile(
+                folder / model_folder.METRICS,
+                resumed_update=update,
+                validated_update=trainer.validated_update,
+            ),
             CardWriter(folder, config, prepared),
         ]
         threads = place.machine.threads
         to_all(listeners)(
             describe_run(device=place.device, threads=threads, num_processes=ranks.size)
         )
-    stop.install()
-    trainer.run()
-    received = max(ranks.gathered(stop.received or 0))
-    ranks.meet()
-    if received:
-        quoted = shlex.quote(str(folder))
-        console(Notice(text=f"interrupted and saved; go on with: mt train --resume {quoted}"))
+    with stop.installed():
+        if budget is None:
+            trainer.save()
+            if ranks.is_first:
+                mark_prepared(folder)
+        reason = trainer.run()
+        received = max(ranks.gathered(stop.received or 0))
+        ranks.meet()
+    if reason == INTERRUPTED:
+        console(Notice(text=f"interrupted and saved; go on with: {_resume(folder)}"))
         return 128 + received
     tell_result(config.fine_tuned_from, trainer.parts.tracker.best_update, console)
     return 0
@@ -196,9 +236,9 @@ def _make_trainer(
     if not ranks.is_first:  # the same weights, but other dropout
         torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
 
-    def translator() -> Translator:
+    def translator(settings: Config) -> Translator:
         quiet = _without_warnings(console)
-        return Translator(model, tokenizers, config, forks=True, listener=quiet)
+        return Translator(model, tokenizers, settings, forks=True, listener=quiet)
 
     def keep_best(progress: Progress) -> None:
         model_folder.save_weights(folder, model)

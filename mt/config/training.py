@@ -48,7 +48,7 @@ class TrainingConfig:
     max_epochs: float | None = None
     """Budget in passes over the corpus."""
     max_minutes: float | None = None
-    """Budget in minutes, validation included."""
+    """Budget in wall-clock minutes from the first update on, the last validation included."""
     validate_every: int | None = None
     """Updates between validations; without it, one epoch, but 1,000 to 5,000 updates."""
     patience: int = 10

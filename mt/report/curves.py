@@ -165,8 +165,10 @@ class _Reader:
                 for name, key in _OF_BATCH.items():
                     self._add(name, record, record[key])
             case "Validated":
+                is_sample = record.get("num_pairs") is not None  # its scores compare with no others
                 for name, value in record["scores"].items():
-                    self._add(f"dev/{name}", record, value)
+                    if name == "loss" or not is_sample:
+                        self._add(f"dev/{name}", record, value)
                 for corpus, scores in record.get("by_origin", {}).items():
                     for name, value in scores.items():
                         self._add(f"dev/{name}/{corpus}", record, value)

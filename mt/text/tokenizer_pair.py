@@ -16,6 +16,8 @@ from mt.text.truecase import Kept, Truecaser
 from mt.text.truecase_table import load_truecaser, save_truecaser
 
 _JOINT, _SOURCE, _TARGET = "tokenizer.model", "tokenizer.source.model", "tokenizer.target.model"
+FILES = (_JOINT, _SOURCE, _TARGET)
+"""What a pair may be saved as: the first alone, or the other two."""
 
 
 def read_tokenizer(model: bytes, *, name: str = "tokenizer") -> Tokenizer:

@@ -2,7 +2,8 @@
 
 `training/checkpoint-N/` holds `state.safetensors` (weights, their average, the optimizer's
 moments, random states) and `progress.json` (the place in the data and the score so far). A new
-one is complete before the old one goes; no pickle is written or read.
+one is complete before the old one goes; no pickle is written or read. A validation changes
+`progress.json` and nothing else.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from mt.atomic import clean, new_folder
+from mt.atomic import clean, new_folder, write_text
 from mt.errors import ModelFolderError
 from mt.model.device import is_out_of_memory, memory_error
 from mt.seal import UNSEALED, check_seal, seal
 from mt.train.averaging import WeightAverage
+from mt.train.best import BestTracker
 from mt.train.sharding import shard_like, whole
-from mt.train.validation import BestTracker
 
 FORMAT_VERSION = 1
 _STATE = "state.safetensors"
+_PROGRESS = "progress.json"
 _UNREADABLE = (
     OSError,
     ValueError,
@@ -54,7 +56,7 @@ class Progress:
     """Batches of the running epoch that were used."""
     target_tokens: int = 0
     seconds: float = 0.0
-    """Time in training, validation included."""
+    """Time since the first update, validation included."""
     validation_seconds: float = 0.0
     num_skipped: int = 0
     """Updates skipped since their gradient was not finite."""
@@ -64,6 +66,16 @@ class Progress:
     """Times a pair was skipped since even alone it did not fit in memory."""
     validated_update: int = 0
     """The update after which the last validation was made."""
+    validated_seconds: float = 0.0
+    """When it ended, in training seconds."""
+    loss_seconds: float = 0.0
+    """What the loss of the validation set took in it."""
+    look_seconds: float = 0.0
+    """What its look took, or the last one that had one."""
+    sample_seconds: float = 0.0
+    """What its search took of the sample."""
+    whole_seconds: float = 0.0
+    """What its search took, or would have taken, of the whole set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,22 +124,31 @@ def save_checkpoint(
     if not writes:
         return path
     clean(folder)
-    record = {
-        "format_version": FORMAT_VERSION,
-        "progress": dataclasses.asdict(parts.progress),
-        "tracker": dataclasses.asdict(parts.tracker),
-    }
     with new_folder(path) as temporary:
         try:
             save_file(tensors, temporary / _STATE, metadata={"sha256": UNSEALED})
         except SafetensorError as error:
             raise ModelFolderError(f"{path} cannot be written: {error}") from error
         seal(temporary / _STATE)
-        (temporary / "progress.json").write_text(json.dumps(record, indent=1), "utf-8")
+        (temporary / _PROGRESS).write_text(_record(parts), "utf-8")
     for other in list_checkpoints(folder):
         if other != path:
             shutil.rmtree(other)
     return path
+
+
+def save_progress(folder: Path, parts: Parts) -> None:
+    """Write where the run stands into the checkpoint of its last update, whose tensors hold."""
+    write_text(folder / f"checkpoint-{parts.progress.update}" / _PROGRESS, _record(parts))
+
+
+def _record(parts: Parts) -> str:
+    record = {
+        "format_version": FORMAT_VERSION,
+        "progress": dataclasses.asdict(parts.progress),
+        "tracker": dataclasses.asdict(parts.tracker),
+    }
+    return json.dumps(record, indent=1)
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
@@ -148,7 +169,7 @@ def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
     path = paths[-1]
     try:
-        record = json.loads((path / "progress.json").read_text("utf-8"))
+        record = json.loads((path / _PROGRESS).read_text("utf-8"))
         check_seal(path / _STATE)
         tensors = load_file(path / _STATE)
         version = record["format_version"]
@@ -200,10 +221,9 @@ def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any], r
                 tensor = shard_like(tensor, parameters[int(index)])
             optimizer["state"].setdefault(int(index), {})[key] = tensor
     parts.optimizer.load_state_dict(optimizer)
-    for key, value in record["progress"].items():
+    for key, value in record["progress"].items():  # an older mt may have known fewer
         setattr(parts.progress, key, value)
-    for key in ("best", "best_update", "num_without_improvement"):
-        setattr(parts.tracker, key, record["tracker"][key])
+    parts.tracker.restore(record["tracker"])
     # A rank or a worker that was not there before goes on with the generator that it began with.
     for i, generator in enumerate(parts.generators):
         if f"random.worker-{i}.{rank}" in tensors:

@@ -21,7 +21,7 @@ from mt.atomic import replaced_file
 from mt.config import Metric
 from mt.errors import ModelFolderError
 from mt.seal import UNSEALED, seal
-from mt.train.validation import SMALLER_IS_BETTER
+from mt.train.best import SMALLER_IS_BETTER
 
 _KEY = "validated"  # one key of metadata only: several are written in a random order
 

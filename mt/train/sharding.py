@@ -72,6 +72,12 @@ def shard_like(tensor: Tensor, like: Tensor) -> Tensor:
     return distribute_tensor(tensor, like.device_mesh, like.placements, src_data_rank=None)
 
 
+def all_finite(tensors: Iterable[Tensor]) -> bool:
+    """Whether there is neither NaN nor infinity in what this rank holds of `tensors`."""
+    mine = (each.to_local() if isinstance(each, DTensor) else each for each in tensors)
+    return all(bool(tensor.detach().isfinite().all()) for tensor in mine)
+
+
 @contextmanager
 def holding(model: nn.Module, tensors: Iterable[Tensor]) -> Iterator[None]:
     """Within, the released `model` holds `tensors`, whole, one a parameter; for all ranks at once.

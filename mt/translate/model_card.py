@@ -159,13 +159,22 @@ def _dev_scores(facts: CardFacts) -> list[str]:
         rows.append((f"dev {cell(origin)}", shown, ""))
     return [
         "",
-        "Of the validation set (dev), by which the weights were chosen, so that they flatter the "
-        "model a little. Intervals: 95 % of 1,000 bootstrap samples of the sentences.",
+        f"Of {_scored_part(best)} (dev), by which the weights were chosen, so that they flatter "
+        "the model a little. Intervals: 95 % of 1,000 bootstrap samples of the sentences.",
         "",
         "| | score | 95 % interval |",
         "|---|---|---|",
         *(f"| {name} | {value} | {interval} |" for name, value, interval in rows),
     ]
+
+
+def _scored_part(best: Validated) -> str:
+    """What part of the validation set the scores are of."""
+    if best.num_pairs is None:
+        return "the validation set"
+    return (
+        f"a sample of {best.num_pairs:,} of the {best.num_all_pairs:,} pairs of the validation set"
+    )
 
 
 def _commands(facts: CardFacts) -> list[str]:

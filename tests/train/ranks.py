@@ -28,7 +28,7 @@ from mt.train.distributed import Ranks, joined_ranks
 from mt.train.sharding import whole
 from mt.train.stream import TrainingData
 from mt.train.trainer import Trainer
-from mt.train.validation import TranslationScores
+from mt.train.validation import TranslationScores, ValidationTask
 
 VOCABULARY = 21
 MODEL = ModelConfig(
@@ -90,7 +90,7 @@ class Run:
         )
 
     @torch.inference_mode()
-    def _scores(self) -> TranslationScores:
+    def _scores(self, task: ValidationTask) -> TranslationScores:
         """What search sees of the model, in the place of a score of translations."""
         source = torch.arange(4, 12).view(2, 4)
         model = SearchModel(self.trainer.model)

@@ -24,9 +24,16 @@ from safetensors.torch import load_file
 
 from mt.config import TrainingConfig
 from mt.train.averaging import WeightAverage
-from mt.train.checkpoint import Parts, Progress, list_checkpoints, load_checkpoint, save_checkpoint
+from mt.train.best import BestTracker
+from mt.train.checkpoint import (
+    Parts,
+    Progress,
+    list_checkpoints,
+    load_checkpoint,
+    save_checkpoint,
+    save_progress,
+)
 from mt.train.optimizer import make_optimizer
-from mt.train.validation import BestTracker
 from mt.translate.model_folder import load_model, save_weights
 
 Report = Callable[[int], None]
@@ -45,7 +52,7 @@ class Saver:
             average=WeightAverage(self.model, 0.5),
             optimizer=make_optimizer(self.model, TrainingConfig()),
             progress=Progress(),
-            tracker=BestTracker(smaller_is_better=False, patience=0),
+            tracker=BestTracker(metric="bleu", patience=0),
         )
 
     @torch.no_grad()
@@ -54,8 +61,9 @@ class Saver:
         for tensor in (*self.model.parameters(), *self.parts.average.tensors()):
             tensor.fill_(update)
         self.parts.progress.update = update
-        save_weights(self.folder, self.model)
         save_checkpoint(self.folder / "training", self.parts)
+        save_weights(self.folder, self.model)
+        save_progress(self.folder / "training", self.parts)
 
     def check(self, at_least: int) -> int:
         """Load all; returns the update of the state, which must be whole and not be older."""
@@ -67,7 +75,7 @@ class Saver:
         load_model(self.folder)
         weights = load_file(self.folder / "model.safetensors").values()
         (best,) = {float(value) for tensor in weights for value in tensor.flatten()}
-        assert best in (update, update + 1), (best, update)
+        assert best in (update - 1, update), (best, update)
         hidden = [path.name for path in (self.folder / "training").glob(".*")]
         assert not hidden, hidden
         assert len(list_checkpoints(self.folder / "training")) <= 2

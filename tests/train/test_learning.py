@@ -69,7 +69,7 @@ def make_trainer(folder: Path, device: str, updates: int, shape: ModelConfig = S
         device=torch.device(device),
         dtype=torch.float32,
         folder=folder / "training",
-        validator=lambda: TranslationScores(scores={"BLEU": 0.0, "chrF2": 0.0}, signatures={}),
+        validator=lambda task: TranslationScores(scores={"BLEU": 0.0, "chrF2": 0.0}, signatures={}),
         keep_best=lambda progress: None,
         listener=lambda event: None,
     )

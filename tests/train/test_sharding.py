@@ -114,7 +114,7 @@ def test_a_checkpoint_is_the_same_whoever_resumes_and_saves_it(folder: Path) -> 
     back = Run(folder / "back", folder / "pairs.arrow")
     shutil.copytree(folder / "rank-0", folder / "back")
     back.trainer.resume()
-    back.trainer._save()
+    back.trainer.save()
     saved, again = states(folder / "rank-0"), states(folder / "back")
     assert again.keys() == saved.keys()
     assert all(torch.equal(again[name], tensor) for name, tensor in saved.items())

@@ -65,7 +65,7 @@ class Run:
             device=torch.device("cpu"),
             dtype=torch.float32,
             folder=folder / "training",
-            validator=lambda: TranslationScores(
+            validator=lambda task: TranslationScores(
                 scores={"BLEU": scores(self.trainer.progress.update), "chrF2": 0.0}, signatures={}
             ),
             keep_best=lambda progress: self.kept.append(progress.update),
