@@ -272,7 +272,7 @@ def test_a_kill_while_saving_leaves_the_old_checkpoint_good(
     run.trainer.run()
     run.trainer.progress.update = 5
 
-    def die(*arguments: object) -> None:
+    def die(*arguments: object, **options: object) -> None:
         raise OSError("No space left on device")
 
     monkeypatch.setattr(checkpoint, "save_file", die)
