@@ -14,7 +14,7 @@ import click
 import torch
 from store import write_corpus
 
-from mt.atomic import new_folder
+from mt.files import new_folder
 from mt.presets import preset
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END

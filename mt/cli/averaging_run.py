@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from mt.atomic import new_folder
 from mt.cli.fine_tuning import MAY_DIFFER
 from mt.cli.machine import typed_command
 from mt.cli.new_folder import refuse_existing
@@ -17,6 +16,7 @@ from mt.config import Config, ModelConfig
 from mt.corpus.seen_lines import FILE as SEEN
 from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError, ModelFolderError
+from mt.files import new_folder
 from mt.model.translation_model import count_parameters
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.train.best import METRIC_NAMES

@@ -21,6 +21,7 @@ from mt.corpus.seen_lines import SeenLines
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, DataError
 from mt.events import CorpusRead, Listener, Notice, to_all
+from mt.files import write_text
 from mt.presets import preset, preset_for, vocab_size_for
 from mt.text.symbols import MOST_SYMBOLS
 from mt.text.tokenizer_pair import TokenizerPair
@@ -173,7 +174,7 @@ def fill_folder(
         preparation.store_keys(training / SEEN, cleaner)
         (training / preparation.PAIRS).unlink()
         for name, lines in zip(model_folder.DEV, (dev.sources, dev.targets), strict=True):
-            (folder / name).write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8"))
+            write_text(folder / name, "".join(f"{line}\n" for line in lines))
         tokenizers.save(folder)
         corpus = CorpusRead(origins=cleaner.summary())
         prepared = Prepared(key=key, corpus=corpus, dev=dev.origins)

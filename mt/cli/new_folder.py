@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mt.atomic import clean
 from mt.cli.tensorboard import FOLDER as TENSORBOARD
 from mt.corpus.seen_lines import FILE as SEEN
 from mt.errors import ConfigError, ModelFolderError
+from mt.files import clean
 from mt.folder_lock import NAME as LOCK
 from mt.folder_lock import folder_lock
 from mt.text.tokenizer_pair import FILES as TOKENIZERS

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mt.atomic import replaced_file, write_text
 from mt.events import (
     BatchDone,
     Event,
@@ -21,6 +20,7 @@ from mt.events import (
     Validated,
     ignore,
 )
+from mt.files import append_text, write_text, written_file
 
 _UPDATES_BETWEEN_RECORDS = 20
 
@@ -59,8 +59,7 @@ class MetricsFile:
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in record.items()
         }
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        append_text(self._path, json.dumps(record, ensure_ascii=False) + "\n")
 
 
 @contextmanager
@@ -73,7 +72,7 @@ def rejected_pairs(path: Path | None) -> Iterator[Listener]:
     if path is None:
         yield ignore
         return
-    with replaced_file(path) as temporary, temporary.open("wb") as out:
+    with written_file(path) as out:
 
         def write(event: Event) -> None:
             if isinstance(event, PairDropped):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import Any
 
 import click
 
-from mt.atomic import write_text
 from mt.cli.evaluation import Evaluation
 from mt.cli.machine import typed_command
-from mt.errors import DataError, MtError
+from mt.errors import MtError
 from mt.evaluate.scores import word_splitter
 from mt.events import Event, Notice
+from mt.files import write_text
 from mt.report.contents import ModelRecord, Report, Scored, ScoredFile, SystemOutput, TrivialSystem
 from mt.report.curves import read_curves
 from mt.report.model_section import commands_of
@@ -31,16 +30,6 @@ from mt.translate.scorer import Scorer
 NUM_EXAMPLES = 10
 _ORDERING = ("chrf", "chrf++", "bleu", "exact", "ter", "ser")
 """Metrics by which sentences are ordered, of those that were counted the first."""
-
-
-def require_page(page: Path) -> None:
-    """Raise DataError where no page can be written, before the work that it takes."""
-    folder = next(parent for parent in page.absolute().parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise DataError(
-            f"{page} cannot be written: {folder} is no folder that you may write into",
-            hint="Name another file",
-        )
 
 
 def write_report(

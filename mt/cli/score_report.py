@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mt.atomic import write_text
 from mt.evaluate.metrics import Measured
 from mt.evaluate.results import Result
+from mt.files import write_text
 
 
 def lines_of(results: Sequence[Result]) -> list[str]:

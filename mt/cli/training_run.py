@@ -10,7 +10,6 @@ from pathlib import Path
 
 import torch
 
-from mt.atomic import clean
 from mt.cli.card import CardWriter
 from mt.cli.console import TrainingConsole, stderr_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
@@ -26,6 +25,7 @@ from mt.config_file import Values
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
 from mt.events import Event, Listener, Notice, ignore, to_all
+from mt.files import clean
 from mt.folder_lock import folder_lock
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.train import preparation

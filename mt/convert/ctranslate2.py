@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mt.atomic import new_folder
 from mt.config import ModelConfig
 from mt.errors import ConfigError, ModelFolderError
+from mt.files import new_folder
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.feed_forward import GatedFeedForward

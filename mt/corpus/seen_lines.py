@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from mt.atomic import replaced_file
 from mt.corpus.keys import KeyArray, key_of
 from mt.errors import ModelFolderError
+from mt.files import replaced_file
 from mt.seal import UNSEALED, check_seal, seal
 
 FILE = "seen-lines.safetensors"

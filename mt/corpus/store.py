@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mt.atomic import replaced_file
 from mt.corpus.pair import Pair
 from mt.errors import ModelFolderError
+from mt.files import replaced_file
 
 _BLOCK = 10_000  # pairs
 

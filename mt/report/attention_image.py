@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mt.atomic import replaced_file
 from mt.events import Listener, ignore
+from mt.files import replaced_file
 from mt.report.attention import AttendedPair, AttentionMaps
 from mt.report.attention_page import KIND_NAMES
 from mt.report.figures import (

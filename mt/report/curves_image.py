@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from mt.atomic import replaced_file
 from mt.errors import ConfigError, ModelFolderError
 from mt.events import Listener, ignore
+from mt.files import replaced_file
 from mt.report.curves import Curves, Point, averaged, smoothed
 from mt.report.figures import FORMATS, new_figure, own_style, save_figure, tell_lacking
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mt.atomic import replaced_file
 from mt.errors import ModelFolderError
+from mt.files import write_bytes
 from mt.text.subwords import SubwordTokenizer
 from mt.text.symbols import HEADER, SymbolTokenizer
 from mt.text.tokenizer import Tokenizer
@@ -84,8 +84,7 @@ class TokenizerPair:
     def save(self, folder: Path) -> None:
         """Write `tokenizer.model`, or one file a side; and `truecase.txt`."""
         for name, tokenizer in self.files.items():
-            with replaced_file(folder / name) as temporary:
-                temporary.write_bytes(tokenizer.model)
+            write_bytes(folder / name, tokenizer.model)
         if self.truecaser is not None:
             save_truecaser(self.truecaser, folder)
 

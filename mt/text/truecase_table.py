@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
-from mt.atomic import write_text
 from mt.errors import ModelFolderError
+from mt.files import write_text
 from mt.text.truecase import WORD, Style, Truecaser, lowered, style_of
 
 FILE = "truecase.txt"

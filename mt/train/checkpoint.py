@@ -22,8 +22,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from mt.atomic import clean, new_folder, write_text
 from mt.errors import ModelFolderError
+from mt.files import clean, new_folder, write_text
 from mt.model.device import is_out_of_memory, memory_error
 from mt.seal import UNSEALED, check_seal, seal
 from mt.train.averaging import WeightAverage

@@ -17,9 +17,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from mt.atomic import replaced_file
 from mt.config import Metric
 from mt.errors import ModelFolderError
+from mt.files import replaced_file
 from mt.seal import UNSEALED, seal
 from mt.train.best import SMALLER_IS_BETTER
 

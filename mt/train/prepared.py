@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from mt import __version__
-from mt.atomic import replaced_file, write_text
 from mt.config import Config
 from mt.corpus.pair import Reader
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
+from mt.files import replaced_file, write_text
 from mt.text.subwords import recipe
 from mt.text.tokenizer_pair import TokenizerPair
 

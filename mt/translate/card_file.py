@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mt.atomic import write_text
+from mt.files import write_text
 from mt.translate.card_scores import current_results, with_test_scores
 from mt.translate.model_card import NOTES, CardFacts, model_card
 from mt.translate.model_folder import CARD

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mt.atomic import write_text
 from mt.errors import ModelFolderError
+from mt.files import write_text
 from mt.translate.model_folder import WEIGHTS
 
 SCORES = "scores.json"

@@ -25,10 +25,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from mt import __version__
-from mt.atomic import replaced_file, write_text
 from mt.config import Config, SearchConfig
 from mt.config_file import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
+from mt.files import replaced_file, write_text
 from mt.lines import split_lines
 from mt.model.decoder_only import DecoderOnly
 from mt.model.device import choose_device, fitting_in_memory, is_out_of_memory, memory_error

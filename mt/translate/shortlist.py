@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from mt.atomic import replaced_file
 from mt.errors import ModelFolderError
+from mt.files import replaced_file
 from mt.seal import UNSEALED, check_seal, seal
 from mt.text.tokenizer import END, START, UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair

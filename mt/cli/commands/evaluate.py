@@ -66,13 +66,13 @@ def command(**flags: Any) -> None:
     from mt.cli.console import stderr_console
     from mt.cli.evaluation import evaluate
     from mt.cli.score_report import lines_of, write_sentences
+    from mt.files import require_writable
 
     page = flags["html"]
     flags["confidence"] |= page is not None or flags["card"]
-    if page is not None:
-        from mt.cli.report_contents import require_page, write_report
-
-        require_page(page)
+    for path in (page, flags["sentences"]):
+        if path is not None:
+            require_writable(path)
     if flags["card"]:
         from mt.cli.card import require_card
 
@@ -81,6 +81,8 @@ def command(**flags: Any) -> None:
     if flags["sentences"] is not None:
         write_sentences(flags["sentences"], evaluation.measured)
     if page is not None:
+        from mt.cli.report_contents import write_report
+
         write_report(page, flags, evaluation)
     if flags["card"]:
         from mt.cli.card import add_scores

@@ -55,9 +55,9 @@ def command(
     """
     if (pair is None) == (source is None):
         raise click.UsageError("give either --pair SOURCE TARGET or --source TEXT")
-    from mt.atomic import write_text
     from mt.cli.console import stderr_console
     from mt.events import Event, Notice
+    from mt.files import require_writable, write_text
     from mt.report.attention import attend_to_pair
     from mt.report.attention_page import attention_page
     from mt.translate.model_folder import load_onto
@@ -76,6 +76,7 @@ def command(
         from mt.report.figures import require_matplotlib
 
         require_matplotlib(FLAG)
+    require_writable(output)
     loaded = load_onto(model, device=device, search=None)
     if pair is not None:
         attended = attend_to_pair(loaded, *pair, listener=listener)

@@ -52,6 +52,7 @@ def command(models: tuple[Path, ...], output: Path, by: Axis, is_full: bool) -> 
         raise click.UsageError("Missing argument 'MODEL...'.")
     from mt.cli.console import stderr_console
     from mt.events import Event, Notice
+    from mt.files import require_writable
     from mt.report.curves import read_curves
     from mt.report.curves_image import check_suffix, write_curves
     from mt.report.figures import require_matplotlib
@@ -63,6 +64,7 @@ def command(models: tuple[Path, ...], output: Path, by: Axis, is_full: bool) -> 
             say(f"mt: warning: {event.text}" if event.is_warning else event.text)
 
     check_suffix(output)
+    require_writable(output)
     require_matplotlib("mt plot")
     for path, count in Counter(model.resolve() for model in models).items():
         if count > 1:

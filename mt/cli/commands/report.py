@@ -54,11 +54,12 @@ def command(**flags: Any) -> None:
         raise click.UsageError("--tokenized splits nothing: leave --tokenize out")
     from mt.cli.console import stderr_console
     from mt.cli.evaluation import evaluate
-    from mt.cli.report_contents import require_page, write_report
+    from mt.cli.report_contents import write_report
+    from mt.files import require_writable
     from mt.translate.model_folder import DEV, read_config, read_dev_pairs
 
     model = flags["model"]
-    require_page(flags["output"])
+    require_writable(flags["output"])
     read_config(model)  # what is no model folder is refused before all else
     unscored = ""
     if flags["training_only"]:

@@ -17,7 +17,6 @@ from mt.cli.search_flags import hypothesis_options, search_config, shortlist_opt
 from mt.cli.source_lines import groups_with_prefixes, source_groups
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.cli.translation_console import TranslationConsole
-from mt.errors import DataError
 
 if TYPE_CHECKING:
     from mt.config import SamplingConfig, SearchConfig
@@ -62,6 +61,7 @@ def command(**flags: Any) -> None:
     """
     from mt.cli.console import counted_lines, stderr_console
     from mt.events import Notice
+    from mt.files import require_writable
     from mt.model.device import set_threads
     from mt.translate.translator import Translator
 
@@ -71,6 +71,8 @@ def command(**flags: Any) -> None:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
     sampling = sampling_config(flags)
     set_threads(flags["threads"] or flags["workers"])
+    if flags["output"] is not None:
+        require_writable(flags["output"])
     search = search_config(flags)
     glossary = glossary_of(flags)
     translator = Translator.load(
@@ -197,10 +199,7 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
     if path is None:
         yield sys.stdout.buffer
         return
-    from mt.atomic import replaced_file
+    from mt.files import written_file
 
-    try:
-        with replaced_file(path) as temporary, temporary.open("wb") as file:
-            yield file
-    except (FileNotFoundError, PermissionError) as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}") from error
+    with written_file(path) as file:
+        yield file
