@@ -7,17 +7,14 @@ plain lines, and no carriage returns.
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from mt.events import (
     BatchDone,
@@ -172,23 +169,6 @@ class TrainingConsole:
             self._line(f"    {name}: {told}")
         for source, hypothesis, reference in event.samples:
             self._line(f"    {source}\n  → {hypothesis}\n  = {reference}")
-
-
-@contextmanager
-def counted_lines(
-    console: Console, *, done: str = "lines translated"
-) -> Iterator[Callable[[int], None]]:
-    """Show how many lines are done, on a terminal whose output goes elsewhere.
-
-    Gives a function to call with the number of lines just done.
-    """
-    if not console.is_terminal or sys.stdout.isatty():
-        yield lambda count: None
-        return
-    columns = (TextColumn(f"{{task.completed:,.0f}} {done}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda count: progress.advance(task, count)
 
 
 def describe_corpus(event: CorpusRead) -> list[str]:

@@ -1,8 +1,8 @@
 """`mt` itself: the commands, and the one place where errors become messages and exit codes.
 
 Exit codes: 0 done; 1 the data, files or model are at fault; 2 the command line is at fault;
-130 interrupted, 143 terminated. A reader that closes the pipe is no error, and a bug keeps its
-traceback.
+130 interrupted, 143 terminated, 129 hung up. A reader that closes the pipe is no error, and a bug
+keeps its traceback.
 """
 
 from __future__ import annotations
@@ -10,10 +10,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from mt import __version__
+from mt.cli.interruption import ended_by_signals, remove_left, status_of
+from mt.cli.streams import ReaderGoneError, standard_streams
 from mt.errors import MtError
 
 _COMMANDS = {
@@ -41,8 +46,20 @@ memory of a training run and slow it by a tenth (docs/log.md). Read once, when t
 """
 
 
-class _ReaderGoneError(Exception):
-    """Standard output was closed by whoever read it."""
+class _HeldError(Exception):
+    """What click would answer in a way of its own: an interruption, a failure of the system."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
+@contextmanager
+def _held_errors() -> Iterator[None]:
+    try:
+        yield
+    except (KeyboardInterrupt, OSError) as error:
+        raise _HeldError(error) from error
 
 
 class _LazyGroup(click.Group):
@@ -53,12 +70,15 @@ class _LazyGroup(click.Group):
         ctx.obj = list(args)
         return super().parse_args(ctx, args)
 
+    def make_context(self, *arguments: Any, **settings: Any) -> click.Context:
+        """Read the command line, which may print help."""
+        with _held_errors():
+            return super().make_context(*arguments, **settings)
+
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; click itself would turn a closed pipe into exit status 1."""
-        try:
+        """Run the command."""
+        with _held_errors():
             return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise _ReaderGoneError from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order in which they are used."""
@@ -98,35 +118,37 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     for cache in _KERNEL_CACHES:
         os.environ.setdefault(cache, _KERNELS_KEPT)
-    for stream in (sys.stdout, sys.stderr):
-        # Whatever the locale says: we write UTF-8, and a message never dies of its own text.
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    status = _status(arguments)
-    if os.environ.get("WORLD_SIZE", "1") != "1":
-        # Threads of the connections between ranks abort now and then as a process winds up
-        # (pytorch/pytorch#190489 tells of it), and a rank that aborts ends the others.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
+    with standard_streams(), ended_by_signals():
+        status = _status(lambda: cli.main(args=arguments, prog_name="mt", standalone_mode=False))
+        # What is still in a buffer fails now, or nobody learns of it.
+        status = _status(sys.stdout.flush) or status
+        if os.environ.get("WORLD_SIZE", "1") != "1":
+            # Threads of the connections between ranks abort now and then as a process winds up
+            # (pytorch/pytorch#190489 tells of it), and a rank that aborts ends the others.
+            sys.stderr.flush()
+            remove_left()
+            os._exit(status)
     sys.exit(status)
 
 
-def _status(arguments: list[str] | None) -> int:
+def _status(action: Callable[[], object]) -> int:
+    """Do something, and turn what comes of it into an exit status."""
     try:
-        status = cli.main(args=arguments, prog_name="mt", standalone_mode=False)
+        try:
+            status = action()
+        except _HeldError as held:
+            raise held.error from None
     except MtError as error:
         click.echo(f"mt: error: {error}", err=True)
         return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("mt: interrupted", err=True)
-        return 130
-    except _ReaderGoneError:
-        # The reader has had enough. Nothing may be flushed to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except (click.Abort, KeyboardInterrupt) as error:
+        click.echo(f"mt: interrupted{error}", err=True)
+        return status_of(error) if isinstance(error, KeyboardInterrupt) else 130
+    except ReaderGoneError:
+        return 0  # the reader has had enough
     except OSError as error:
         # The system's fault or the user's: a full disk, a folder that may not be written.
         where = f"{error.filename}: " if error.filename else ""

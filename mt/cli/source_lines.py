@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -11,26 +13,83 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mt.events import Listener
 
+_FIRST = 128  # lines of the first group
 
-def source_groups(
-    files: Iterable[Path], *, max_lines: int, listener: Listener
-) -> Iterator[list[str]]:
-    """Lines of files, or else of standard input, in groups that are ready to be translated."""
-    from mt.cli.standard_input import line_groups
-    from mt.corpus.formats.compressed import read_blocks
-    from mt.lines import split_lines
 
-    paths = list(files)
-    groups: Iterable[list[bytes]]
-    if paths:
-        lines = (line for path in paths for line in split_lines(read_blocks(path)))
-        groups = iter(lambda: list(islice(lines, max_lines)), [])
-    else:
-        groups = line_groups(sys.stdin.fileno(), max_lines=max_lines)
-    number = 0
-    for group in groups:
-        yield [_decode(line, number + i, listener) for i, line in enumerate(group, start=1)]
-        number += len(group)
+class SourceLines:
+    """The lines of files, or else of standard input, and how much of them was handed out.
+
+    Groups begin small, so that the first results are soon there, and double up to the size that is
+    fast.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._paths = list(files)
+        self._size = self._size_of_input()
+        self._packed, self._plain, self._handed = 0, 0, 0
+
+    def share(self) -> float | None:
+        """The part of the input that was handed out, from 0 to 1, where its size is known.
+
+        Of packed files it is estimated from what was unpacked so far.
+        """
+        if not self._size:
+            return None
+        packed_per_plain = self._packed / self._plain if self._plain else 1.0
+        return min(self._handed * packed_per_plain / self._size, 1.0)
+
+    def groups(self, *, max_lines: int, listener: Listener) -> Iterator[list[str]]:
+        """Lines in groups that are ready to be translated, of `max_lines` at most."""
+        from mt.cli.standard_input import line_groups
+        from mt.cli.streams import standard_input
+        from mt.corpus.formats.compressed import read_blocks
+        from mt.lines import split_lines
+
+        groups: Iterable[list[bytes]]
+        sizes = _growing(max_lines)
+        if self._paths:
+            lines = (
+                line
+                for path in self._paths
+                for line in split_lines(read_blocks(path, listener=self._count))
+            )
+            groups = iter(lambda: list(islice(lines, next(sizes))), [])
+        else:
+            groups = line_groups(standard_input(), sizes=sizes)
+        number = 0
+        for group in groups:
+            self._handed += sum(map(len, group)) + len(group)
+            yield [_decode(line, number + i, listener) for i, line in enumerate(group, start=1)]
+            number += len(group)
+
+    def _count(self, packed: int, plain: int) -> None:
+        self._packed += packed
+        self._plain += plain
+
+    def _size_of_input(self) -> int | None:
+        """Bytes of the files, or what is left of a file on standard input; None of a pipe."""
+        try:
+            if self._paths:
+                found = [path.stat() for path in self._paths]
+                return sum(s.st_size for s in found) if all(map(_is_regular, found)) else None
+            status = os.fstat(0 if sys.stdin is None else sys.stdin.fileno())
+            if not _is_regular(status):
+                return None
+            return status.st_size - os.lseek(sys.stdin.fileno(), 0, os.SEEK_CUR)
+        except OSError:
+            return None
+
+
+def _is_regular(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode)
+
+
+def _growing(most: int) -> Iterator[int]:
+    """Sizes of groups: twice as many lines each time."""
+    size = min(_FIRST, most)
+    while True:
+        yield size
+        size = min(2 * size, most)
 
 
 def groups_with_prefixes(

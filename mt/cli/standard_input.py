@@ -19,8 +19,8 @@ _PATIENCE = 0.05  # seconds that the first line of a group waits for company
 _AHEAD = 10_000  # lines that are read ahead at most
 
 
-def line_groups(descriptor: int, *, max_lines: int) -> Iterator[list[bytes]]:
-    """Lines from a file descriptor in groups of at most `max_lines`, as they come.
+def line_groups(descriptor: int, *, sizes: Iterator[int]) -> Iterator[list[bytes]]:
+    """Lines from a file descriptor in groups as they come, none larger than the next of `sizes`.
 
     A thread reads ahead, a bounded number of lines. Raises OSError when reading fails.
     """
@@ -32,11 +32,13 @@ def line_groups(descriptor: int, *, max_lines: int) -> Iterator[list[bytes]]:
                 lines.put(line)
             lines.put(None)
         except OSError as error:
+            error.filename = "standard input"
             lines.put(error)
 
     threading.Thread(target=read, daemon=True).start()
     while True:
         group: list[bytes] = []
+        max_lines = next(sizes)
         deadline = time.monotonic() + _PATIENCE
         while len(group) < max_lines:
             try:

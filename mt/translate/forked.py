@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Never, TypeVar, cast
 
@@ -58,7 +59,7 @@ class ForkedWorkers(Generic[Job, Found]):
         with self._lock:
             running: dict[Connection[Any, Any], int] = {}
             for end, (index, job) in zip(self._ends, waiting, strict=False):
-                end.send(job)
+                _send(end, job)
                 running[end] = index
             # All answers are fetched before one is looked at: none stays behind for the next job.
             while running:
@@ -69,7 +70,7 @@ class ForkedWorkers(Generic[Job, Found]):
                     following = next(waiting, None) if error is None else None
                     if following is not None:
                         index, job = following
-                        end.send(job)
+                        _send(end, job)
                         running[end] = index
         for error, _ in answers.values():
             if error is not None:
@@ -90,6 +91,11 @@ class ForkedWorkers(Generic[Job, Found]):
         return answer
 
 
+def _send(end: Connection[Any, Any], job: object) -> None:
+    with suppress(ConnectionError):  # a process that has ended: what it does not answer says so
+        end.send(job)
+
+
 def _serve(
     end: Connection[Any, Any],
     not_ours: Sequence[Connection[Any, Any]],
@@ -102,6 +108,8 @@ def _serve(
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     for each in not_ours:
         each.close()
     # Threads that computed before the fork are not there after it, but the OpenMP library would

@@ -14,6 +14,7 @@ import click
 
 from mt.cli.doubt_counts import DoubtCounts
 from mt.cli.options import device_options, keep_case_option, model_option
+from mt.cli.streams import standard_input
 from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
@@ -57,7 +58,8 @@ def command(**flags: Any) -> None:
     penalty. A translation by `mt translate` has the score that it was given there. One of the files
     may be - for standard input.
     """
-    from mt.cli.console import counted_lines, stderr_console
+    from mt.cli.console import stderr_console
+    from mt.cli.line_progress import shown_progress
     from mt.cli.search_flags import search_config
     from mt.events import Notice
     from mt.model.device import set_threads
@@ -83,7 +85,7 @@ def command(**flags: Any) -> None:
     as_line = _line_writer(scorer, flags)
     doubts = DoubtCounts(of_symbols=scorer.config.tokenizer.takes_symbols, are_given=True)
     num_impossible = 0
-    with counted_lines(console, done="pairs scored") as count:
+    with shown_progress(console, done="pairs scored") as count:
         for scored in scorer.score(
             zip(*sides, strict=True), with_alignment=flags["alignment"] or flags["as_json"]
         ):
@@ -138,7 +140,7 @@ def _stdin_lines() -> Iterator[str]:
     from mt.corpus.formats.text import CONVERT
     from mt.lines import describe_invalid_utf8, split_lines
 
-    descriptor = sys.stdin.fileno()
+    descriptor = standard_input()
     blocks = iter(lambda: os.read(descriptor, _BLOCK), b"")
     for number, line in enumerate(split_lines(blocks), start=1):
         try:

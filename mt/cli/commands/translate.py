@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +12,7 @@ from mt.cli.doubt_counts import DoubtCounts
 from mt.cli.options import model_option, search_options
 from mt.cli.sampling_flags import sampling_config, sampling_options
 from mt.cli.search_flags import hypothesis_options, search_config, shortlist_option
-from mt.cli.source_lines import groups_with_prefixes, source_groups
+from mt.cli.source_lines import SourceLines, groups_with_prefixes
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.cli.translation_console import TranslationConsole
 
@@ -59,7 +57,9 @@ def command(**flags: Any) -> None:
     with --n-best N each line read gives N lines, best first (empty ones when there are fewer), with
     --sample N as many, in the order in which they were drawn.
     """
-    from mt.cli.console import counted_lines, stderr_console
+    from mt.cli.console import stderr_console
+    from mt.cli.line_progress import shown_progress
+    from mt.cli.translation_output import translation_output
     from mt.events import Notice
     from mt.files import require_writable
     from mt.model.device import set_threads
@@ -97,16 +97,24 @@ def command(**flags: Any) -> None:
     records = _json_lines(translator, flags) if flags["as_json"] else None
     num_samples = sampling.samples if sampling is not None and flags["mbr"] is None else 1
     num_given = max(flags["n_best"] or 1, num_samples)
-    num_lines = num_at_limit = 0
+    num_at_limit = 0
     terms = TermCounts()
     doubts = DoubtCounts(of_symbols=translator.config.tokenizer.takes_symbols)
-    with _output(flags["output"]) as out, counted_lines(console) as count:
-        groups = source_groups(flags["files"], max_lines=translator.window, listener=listener)
+    lines = SourceLines(flags["files"])
+    groups = lines.groups(max_lines=translator.window, listener=listener)
+    with (
+        shown_progress(
+            console,
+            done="lines translated",
+            share=lines.share,
+            to_file=flags["output"] is not None,
+        ) as progress,
+        translation_output(flags["output"], progress, say=console.print) as out,
+    ):
         for group, prefixes in groups_with_prefixes(groups, flags["files"], flags["prefix"]):
             translations = translator.translate_window(
-                group, first_line=num_lines + 1, prefixes=prefixes
+                group, first_line=progress.num_lines + 1, prefixes=prefixes
             )
-            num_lines += len(group)
             terms.add(translations)
             doubts.add(translations)
             num_at_limit += sum(
@@ -120,7 +128,7 @@ def command(**flags: Any) -> None:
                 text = records(translations)
             out.write(text.encode("utf-8"))
             out.flush()
-            count(len(group))
+            progress(len(group))
     listener.tell_splits()
     listener.tell_recased()
     listener.tell_unknown()
@@ -191,15 +199,3 @@ def _json_lines(
         return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
 
     return text_of
-
-
-@contextmanager
-def _output(path: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears under its name when it is complete."""
-    if path is None:
-        yield sys.stdout.buffer
-        return
-    from mt.files import written_file
-
-    with written_file(path) as file:
-        yield file

@@ -7,7 +7,7 @@ import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -62,9 +62,12 @@ class _WholeZstd:
                 return bytes(out)
 
 
-def read_blocks(path: Path) -> Iterator[bytes]:
+def read_blocks(
+    path: Path, *, listener: Callable[[int, int], object] = lambda packed, plain: None
+) -> Iterator[bytes]:
     """Read a file in blocks, unpacking gzip, xz, zstd and bzip2.
 
+    `listener` is called with the bytes of the file that a block took, and with those it has.
     Raises DataError, naming the file, when it cannot be read or its packing is damaged.
     """
     try:
@@ -74,7 +77,11 @@ def read_blocks(path: Path) -> Iterator[bytes]:
     with file:
         try:
             stream = _decompressed(file)
+            before = 0
             while block := stream.read(_BLOCK):
+                if file.seekable():
+                    listener(file.tell() - before, len(block))
+                    before = file.tell()
                 yield block
         except _DAMAGED as error:
             raise DataError(f"{path} is damaged or cut short: {error}") from error

@@ -1,0 +1,52 @@
+"""Where translations go, and what stays of them when something ends the work before its end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from mt.cli.streams import ReaderGoneError
+
+if TYPE_CHECKING:
+    from mt.cli.line_progress import LineProgress
+
+
+@contextmanager
+def translation_output(
+    path: Path | None, progress: LineProgress, *, say: Callable[[str], None]
+) -> Iterator[BinaryIO]:
+    """Standard output, or a file that has its new content when that is complete.
+
+    Whatever ends the work before, the translations of whole groups of lines are kept: for a file
+    `PATH`, which stays as it was, in `PATH.partial`. How many they are, and where, is said.
+    """
+    from mt.files import OpenFile, written_file
+
+    file: OpenFile | None = None
+    try:
+        if path is None:
+            yield sys.stdout.buffer
+        else:
+            with written_file(path, partial=path.with_name(f"{path.name}.partial")) as file:
+                yield file
+    except ReaderGoneError:
+        raise
+    except KeyboardInterrupt as interruption:
+        interruption.args = (_kept(path, file, progress),)
+        raise
+    except Exception:
+        say(f"mt: ended{_kept(path, file, progress)}")
+        raise
+
+
+def _kept(path: Path | None, file: BinaryIO | None, progress: LineProgress) -> str:
+    """How far the work got, and what holds its results."""
+    partial = getattr(file, "partial", None)
+    text = f" after {progress.reached()}"
+    if path is None or not progress.num_lines:
+        return text
+    unchanged = f"; {path} is as it was" if partial is not None and path.exists() else ""
+    return f"{text}; {partial or path} holds their translations{unchanged}"
