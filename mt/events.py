@@ -46,6 +46,15 @@ class LineRecased(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LineTooLong(Event):
+    """A line was left out: one side has more tokens than are computed together."""
+
+    line: int
+    num_tokens: int
+    max_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class UnknownSymbols(Event):
     """A line has symbols that the model does not know."""
 

@@ -182,6 +182,7 @@ def _translate(
     listener.tell_recased()
     listener.tell_unknown()
     listener.tell_shortlist()
+    listener.refuse_too_long()
     doubts = DoubtCounts(of_symbols=translator.config.tokenizer.takes_symbols)
     doubts.add(translations)
     doubts.tell(say)

@@ -141,6 +141,8 @@ def _translation_record(
             record["terms_missed"] = [term.source for term in each.terms_missed]
         hypotheses.append(record)
     of_line: dict[str, Any] = {"source": translation.source, "hypotheses": hypotheses}
+    if translation.error is not None:
+        of_line["error"] = translation.error
     if translation.recased is not None:
         of_line["recased"] = translation.recased
     if translation.was_split:

@@ -61,7 +61,8 @@ class TermCounts:
         """Count those of the next lines."""
         for number, each in enumerate(translations, start=self._num_lines + 1):
             self._num_asked += len(each.terms or ())
-            self._missed += [(number, term.source) for term in each.hypotheses[0].terms_missed]
+            best = each.hypotheses[0].terms_missed if each.hypotheses else each.terms or ()
+            self._missed += [(number, term.source) for term in best]
             self._num_lines = number
 
     def __str__(self) -> str:

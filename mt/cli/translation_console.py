@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mt.errors import DataError
+
 if TYPE_CHECKING:
-    from mt.events import Event, LineRecased, LineSplit, UnknownSymbols, WholeVocabulary
+    from mt.events import (
+        Event,
+        LineRecased,
+        LineSplit,
+        LineTooLong,
+        UnknownSymbols,
+        WholeVocabulary,
+    )
 
 
 class TranslationConsole:
@@ -19,18 +28,28 @@ class TranslationConsole:
         self._num_recased = 0
         self._whole: list[WholeVocabulary] = []
         self._first_unknown: UnknownSymbols | None = None
+        self._too_long: list[LineTooLong] = []
         self.num_unknown = 0
         self._num_lines_unknown = 0
 
     def __call__(self, event: Event) -> None:
         """Listen."""
-        from mt.events import LineRecased, LineSplit, Notice, UnknownSymbols, WholeVocabulary
+        from mt.events import (
+            LineRecased,
+            LineSplit,
+            LineTooLong,
+            Notice,
+            UnknownSymbols,
+            WholeVocabulary,
+        )
 
         if isinstance(event, LineSplit):
             self._splits.append(event)
         elif isinstance(event, LineRecased):
             self._num_recased += 1
             self._first_recased = self._first_recased or event
+        elif isinstance(event, LineTooLong):
+            self._too_long.append(event)
         elif isinstance(event, WholeVocabulary):
             self._whole.append(event)
         elif isinstance(event, UnknownSymbols):
@@ -51,6 +70,18 @@ class TranslationConsole:
             f"mt: warning: {lines} longer than the {first.max_tokens} tokens that the model is "
             f"good for, and translated in {num_parts} parts (the first: line {first.line})"
         )
+
+    def refuse_too_long(self) -> None:
+        """Raise DataError, after all lines are done, if there were some that could not be."""
+        if self._too_long:
+            first = self._too_long[0]
+            more = f", and {len(self._too_long) - 1} more" if len(self._too_long) > 1 else ""
+            raise DataError(
+                f"line {first.line}{more}: {first.num_tokens:,} tokens are more than the "
+                f"{first.max_tokens:,} that can be computed together; it has no result, all other "
+                "lines have theirs",
+                hint="Split it into sentences",
+            )
 
     def tell_recased(self) -> None:
         """Say how many lines were read in usual case, if any was."""

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.errors import ModelNumbersError
-from mt.model.device import fitting_in_memory
+from mt.model.device import fitting_in_memory, is_out_of_memory
 from mt.model.products import Product
 from mt.model.translation_model import TranslationModel
 from mt.search.ensemble import log_mean
@@ -141,9 +141,12 @@ def _force_batch(
             return _force_at_once(model, pairs, dtype, layers)
     try:
         return _force_at_once(model, pairs, dtype, layers)
-    except torch.OutOfMemoryError:
-        pass  # the error holds the tensors of its frames until this block ends
-    torch.cuda.empty_cache()
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        # The error holds the tensors of its frames until this block ends.
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
     middle = len(pairs) // 2
     return [
         *_force_batch(model, pairs[:middle], dtype, layers),

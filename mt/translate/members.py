@@ -15,6 +15,13 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.long_lines import longest_good, trained_length
 from mt.translate.model_folder import LoadedModel, load_onto
 
+MOST_TOKENS = 8192
+"""Tokens of a side that are computed together at most.
+
+Attention over n tokens holds n * n numbers a head: at 8,192 tokens and 8 heads 2 GiB, several times
+over. A line of 400,000 characters would ask for 320 GB, and take with it the lines beside it.
+"""
+
 
 class Members:
     """One model, or several that read the same source tokens and predict the same target tokens.

@@ -12,14 +12,14 @@ import torch
 
 from mt.config import Config, Precision, SearchConfig
 from mt.errors import DataError
-from mt.events import Listener, Notice, UnknownSymbols, ignore
+from mt.events import LineTooLong, Listener, Notice, UnknownSymbols, ignore
 from mt.model.translation_model import TranslationModel
 from mt.search.penalty import length_penalty
 from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.alignment import AttentionView, Link, best_view, word_alignment
 from mt.translate.forced import TokenPair, force, force_together
-from mt.translate.members import Members, load_members
+from mt.translate.members import MOST_TOKENS, Members, load_members
 from mt.translate.model_folder import LoadedModel, read_dev_pairs
 
 _WINDOW = 16  # batches that are sorted by length together
@@ -47,7 +47,7 @@ class ScoredPair:
     """What a model says of a line of text and its translation.
 
     A blank source has one translation, the empty text: that has a score of 0, any other -inf, and
-    neither has tokens.
+    neither has tokens. Nor has a pair that is too long to be computed, whose score is NaN.
     """
 
     source: str
@@ -180,7 +180,7 @@ class Scorer:
         pairs = [
             pair
             for pair in self._encode(self.examples[:_EXAMPLES])
-            if all(pair) and self._fits(pair)
+            if all(pair) and self._fits(pair) and max(map(len, pair)) <= MOST_TOKENS
         ]
         if not pairs:
             text = (
@@ -211,7 +211,12 @@ class Scorer:
                 unknown = (*sides[0].unknown(text), *sides[1].unknown(target))
                 self._listener(UnknownSymbols(line=number, symbols=unknown))
         self._num_pairs += len(window)
-        real = [i for i, (source_tokens, _) in enumerate(encoded) if source_tokens]
+        longest = [max(map(len, pair)) for pair in encoded]
+        for number, size in enumerate(longest, start=self._num_pairs + 1 - len(window)):
+            if size > MOST_TOKENS:
+                self._listener(LineTooLong(line=number, num_tokens=size, max_tokens=MOST_TOKENS))
+        too_long = {i for i, size in enumerate(longest) if size > MOST_TOKENS}
+        real = [i for i, (source, _) in enumerate(encoded) if source and i not in too_long]
         scored = self.score_tokens([encoded[i] for i in real], with_alignment=with_alignment)
         found = dict(zip(real, scored, strict=True))
         for i, (source, target) in enumerate(window):
@@ -221,7 +226,11 @@ class Scorer:
                 target=target,
                 source_tokens=tuple(tokens[0]),
                 tokens=tuple(tokens[1]),
-                scored=found.get(i) or self._of_blank_source(target, with_alignment=with_alignment),
+                scored=found.get(i)
+                or self._of_no_tokens(
+                    score=math.nan if i in too_long else self._of_blank_source(target),
+                    with_alignment=with_alignment,
+                ),
                 recased=None if read[i] == source else read[i],
             )
 
@@ -268,9 +277,12 @@ class Scorer:
                 hint="Split the line into sentences",
             )
 
-    def _of_blank_source(self, target: str, *, with_alignment: bool) -> ScoredTokens:
+    def _of_blank_source(self, target: str) -> float:
+        return 0.0 if self.tokenizers.target.is_blank(target) else -math.inf
+
+    def _of_no_tokens(self, *, score: float, with_alignment: bool) -> ScoredTokens:
         return ScoredTokens(
-            score=0.0 if self.tokenizers.target.is_blank(target) else -math.inf,
+            score=score,
             log_probabilities=(),
             token_links=() if with_alignment else None,
             alignment=() if with_alignment else None,

@@ -17,7 +17,7 @@ import torch
 
 from mt.config import SamplingConfig, SearchConfig
 from mt.events import Listener, Notice
-from mt.model.device import fitting_in_memory, sent_to, using_threads
+from mt.model.device import fitting_in_memory, is_out_of_memory, sent_to, using_threads
 from mt.search.hypothesis import SearchResult
 from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands, Symbols
@@ -120,7 +120,9 @@ class Searcher:
             groups = self._groups(sources, order)
             try:
                 return self._together(sources, groups, capacity=self.capacity)
-            except torch.OutOfMemoryError:
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
                 if self.capacity == 1:
                     longest = max(len(sources[key]) for key in order)
                     with fitting_in_memory(

@@ -52,6 +52,8 @@ class Translation:
     hypotheses: tuple[TranslatedText, ...]
     recased: str | None = None
     """What was translated in its place, where the source was not written in usual case."""
+    error: str | None = None
+    """Why there are no hypotheses, of a line that is too long to be translated."""
     terms: tuple[Asked, ...] | None = None
     """The terms and placeholders that the line asks for; None of a translator without glossary."""
 
@@ -67,8 +69,11 @@ class Translation:
 
     @property
     def text(self) -> str:
-        """The best translation; of samples that are in no order of merit, the first."""
-        return self.hypotheses[0].text
+        """The best translation; of samples that are in no order of merit, the first.
+
+        It is empty where there is an `error`.
+        """
+        return self.hypotheses[0].text if self.hypotheses else ""
 
 
 BLANK = (TranslatedText(text="", score=0.0, tokens=(), hit_limit=False),)

@@ -12,7 +12,7 @@ import torch
 
 from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
 from mt.errors import ConfigError
-from mt.events import LineSplit, Listener, Notice, UnknownSymbols, ignore
+from mt.events import LineSplit, LineTooLong, Listener, Notice, UnknownSymbols, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.translation_model import TranslationModel
 from mt.search.consensus import Utility
@@ -23,7 +23,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.choice import Choice
 from mt.translate.forked import CAN_FORK
 from mt.translate.long_lines import SplitLines, split_lines
-from mt.translate.members import Members, load_members
+from mt.translate.members import MOST_TOKENS, Members, load_members
 from mt.translate.model_folder import LoadedModel
 from mt.translate.prefixes import prefix_demands, with_prefixes
 from mt.translate.replicas import replicas_of
@@ -310,21 +310,37 @@ class Translator:
             language=self.config.source_language,
             whole=[i for i, of_line in enumerate(demands) if of_line.prefix],
         )
+        too_long = {
+            i: longest
+            for i, (source, of_line) in enumerate(zip(sources, demands, strict=True))
+            if (longest := self._too_long(source, of_line, len(split.segments[i])))
+        }
+        for i, longest in too_long.items():
+            self._listener(
+                LineTooLong(line=first_line + i, num_tokens=longest, max_tokens=MOST_TOKENS)
+            )
+            sources[i], demands[i] = [], NO_DEMANDS  # it never meets the model
         parts = self._parts(split, sources, demands, first_line)
         found = split.by_line(self._translate_parts(parts))
         translations = [
             Translation(
                 source=line,
-                hypotheses=self._choice.joined(of_line, segments),
+                hypotheses=() if i in too_long else self._choice.joined(of_line, segments),
                 recased=None if text == line else text,
+                error=f"{too_long[i]} tokens, too long to be translated" if i in too_long else None,
             )
-            for line, text, of_line, segments in zip(
-                lines, texts, found, split.segments, strict=True
+            for i, (line, text, of_line, segments) in enumerate(
+                zip(lines, texts, found, split.segments, strict=True)
             )
         ]
         if self._terminology is None:
             return translations
         return [self._terminology.checked(each) for each in translations]
+
+    def _too_long(self, source: Sequence[int], demands: Demands, num_parts: int) -> int:
+        """The tokens of a side that is too long to be computed together, or 0."""
+        longest = max(len(source) if num_parts == 1 else 0, len(demands.prefix))
+        return longest if longest > MOST_TOKENS else 0
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids; a blank text, invisible marks included, has none and never meets the model."""

@@ -98,6 +98,7 @@ def command(**flags: Any) -> None:
     if num_impossible:
         text = f"{num_impossible} blank lines have a target with text: their score is -inf"
         listener(Notice(text=text, is_warning=True))
+    listener.refuse_too_long()
 
 
 def _sides(source: Path, target: Path) -> tuple[Iterable[str], Iterable[str]]:
@@ -170,8 +171,8 @@ def _line_writer(scorer: Scorer, flags: dict[str, Any]) -> Callable[[ScoredPair]
         record: dict[str, Any] = {
             "source": pair.source,
             "target": pair.target,
-            # JSON has no infinity.
-            "score": None if score == -math.inf else score,
+            # JSON has no infinity, and no NaN.
+            "score": score if math.isfinite(score) else None,
             "source_tokens": tokenizers.source.pieces(pair.source_tokens),
             "tokens": token_records(tokenizers.target, pair.tokens, pair.scored),
             "alignment": alignment_record(pair.scored),

@@ -143,6 +143,7 @@ def command(**flags: Any) -> None:
                 is_warning=True,
             )
         )
+    listener.refuse_too_long()
     doubts.require_any_text(flags["model"])
 
 
