@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from mt.events import Listener
 
 _FIRST = 128  # lines of the first group
+_GROWTH = 4  # times as many lines in the next
 
 
 class SourceLines:
     """The lines of files, or else of standard input, and how much of them was handed out.
 
-    Groups begin small, so that the first results are soon there, and double up to the size that is
+    Groups begin small, so that the first results are soon there, and grow up to the size that is
     fast.
     """
 
@@ -85,11 +86,11 @@ def _is_regular(status: os.stat_result) -> bool:
 
 
 def _growing(most: int) -> Iterator[int]:
-    """Sizes of groups: twice as many lines each time."""
+    """Sizes of groups: several times as many lines each time."""
     size = min(_FIRST, most)
     while True:
         yield size
-        size = min(2 * size, most)
+        size = min(_GROWTH * size, most)
 
 
 def groups_with_prefixes(
