@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import torch
 from mt.errors import DeviceMemoryError
 from mt.model.device import fitting_in_memory, is_out_of_memory
 from mt.translate.members import MOST_TOKENS
+from mt.translate.searching import Source
+from mt.translate.translation import BLANK, TranslatedText
 from mt.translate.translator import Translator
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import WORDS, as_bytes, sentence
@@ -80,13 +83,18 @@ def test_it_has_no_score(sides: tuple[str, str], model: Path, files: dict[str, P
     assert [json.loads(line)["score"] is None for line in records] == [False, True, False]
 
 
-def test_a_line_of_as_many_tokens_as_may_be_is_none_of_these(model: Path) -> None:
+def test_a_line_of_as_many_tokens_as_may_be_is_none_of_these(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     translator = Translator.load(model, device="cpu", split=False, batch_size=1)
     at_bound, over = (" ".join([WORDS[0]] * (MOST_TOKENS + more)) for more in (0, 1))
     seen: list[int] = []
-    translator._translate_parts = lambda parts: (  # type: ignore[method-assign]
-        seen.extend(map(len, parts)) or [translator._choice.blank] * len(parts)
-    )
+
+    def translate_parts(parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
+        seen.extend(map(len, parts))
+        return [BLANK] * len(parts)
+
+    monkeypatch.setattr(translator, "_translate_parts", translate_parts)
     found = translator.translate_window([at_bound, over])
     assert seen == [MOST_TOKENS, 0]
     assert [each.error is None for each in found] == [True, False]
