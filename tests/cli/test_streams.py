@@ -156,10 +156,11 @@ def test_a_second_signal_ends_a_command_at_once_and_leaves_no_temporary(tmp_path
         "from mt.files import replaced_file\n"
         "with ended_by_signals(), replaced_file(Path(sys.argv[1])) as temporary:\n"
         "    temporary.write_text('half')\n"
-        "    print('ready', flush=True)\n"
-        "    for _ in range(2):\n"
-        "        try: time.sleep(60)\n"
-        "        except KeyboardInterrupt: print('first', flush=True)\n"
+        "    for line in ('ready', 'first'):\n"
+        "        try:\n"
+        "            print(line, flush=True)\n"
+        "            time.sleep(60)\n"
+        "        except KeyboardInterrupt: pass\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "x")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=variables()) as process:
