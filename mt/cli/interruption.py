@@ -9,11 +9,14 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+_PATIENCE = 0.2  # seconds in which the main thread hears of a signal by itself
+_END = b"\0"  # no signal has this number
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is unknown to Windows
 
 
@@ -46,11 +49,48 @@ def ended_by_signals() -> Iterator[None]:
         if before[number] in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, handler)
     try:
-        yield
+        with _heard_at_once(handler):
+            yield
     finally:
         remove_left()
         for number, old in before.items():
             signal.signal(number, old)
+
+
+@contextmanager
+def _heard_at_once(handler: _Handler) -> Iterator[None]:
+    """Within, a thread sees to it that the main one hears of a signal.
+
+    Python runs a handler between two steps of the main thread. A signal that comes just before that
+    thread begins to wait, for a pipe that nobody writes to for example, would be heard when the
+    wait is over. A signal of another kind, which does nothing, ends the wait.
+    """
+    if not hasattr(signal, "pthread_kill"):  # Windows
+        yield
+        return
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    main = threading.get_ident()
+
+    def listen() -> None:
+        while os.read(ours, 1) != _END:
+            time.sleep(_PATIENCE)
+            if handler.is_first:
+                signal.pthread_kill(main, signal.SIGURG)
+
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    before = signal.signal(signal.SIGURG, lambda number, frame: None)
+    descriptor = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(descriptor)
+        os.write(theirs, _END)
+        thread.join()
+        signal.signal(signal.SIGURG, before)
+        os.close(ours)
+        os.close(theirs)
 
 
 def remove_left() -> None:
@@ -63,11 +103,11 @@ def remove_left() -> None:
 
 class _Handler:
     def __init__(self) -> None:
-        self._is_first = True
+        self.is_first = True
 
     def __call__(self, number: int, frame: FrameType | None) -> NoReturn:
-        if self._is_first:
-            self._is_first = False
+        if self.is_first:
+            self.is_first = False
             raise EndedBySignal(number)
         remove_left()
         os._exit(128 + number)
