@@ -30,6 +30,8 @@ class DoubtCounts:
     def add(self, translations: Iterable[Translation]) -> None:
         """Count those of the next lines, by the best translation of each."""
         for each in translations:
+            if each.error is not None:
+                continue  # which is told by itself
             best = each.hypotheses[0]
             self.add_pair(each.source, best.text, score=best.score)
 

@@ -190,18 +190,19 @@ def test_the_end_is_told_where_there_is_no_terminal(model: Path) -> None:
 
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_the_share_of_the_input_grows_with_the_lines(is_packed: bool, tmp_path: Path) -> None:
-    data = as_bytes(toy_sources(5000, seed="share"))
+    num = 40_000 if is_packed else 5000  # of packed files the beginning is read ahead
+    data = as_bytes(toy_sources(num, seed="share"))
     path = tmp_path / "x"
     path.write_bytes(gzip.compress(data) if is_packed else data)
     lines = SourceLines([path])
     assert lines.share() == 0
     found, sizes = 0, []
-    for group in lines.groups(max_lines=1024, listener=ignore):
+    for group in lines.groups(max_lines=num // 5, listener=ignore):
         found += len(group)
         sizes.append(len(group))
         share = lines.share()
-        assert share == pytest.approx(found / 5000, abs=0.15 if is_packed else 0.02)
-    assert sizes[:6] == [128, 512, 1024, 1024, 1024, 1024]
+        assert share == pytest.approx(found / num, abs=0.1 if is_packed else 0.02)
+    assert sizes[:3] == [128, 512, min(2048, num // 5)]
     assert share == pytest.approx(1.0, abs=0.02)
 
 
