@@ -5,14 +5,16 @@
 # make extras  install what is optional, too; tests of it are skipped without
 # make browser  install Chromium where it is not (Debian, as root); tests of pages are skipped without
 # make bench   measure training on a folder with train/val/test text: make bench CORPUS=folder
+# make fuzz    damage files, folders and flags at random: make fuzz EXAMPLES=1000
 # make clean   remove the virtual environment and the demo's model
 
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO := checkpoints/starter-de-en
 STARTER := data/starter
+EXAMPLES := 200
 
-.PHONY: demo test lint check extras browser bench clean
+.PHONY: demo test lint check extras browser bench fuzz clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mt needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -50,6 +52,9 @@ browser:
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/time_to_quality.py $(CORPUS)
+
+fuzz: .venv/installed
+	MT_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m slow tests/fuzz
 
 clean:
 	rm -rf .venv $(DEMO)

@@ -72,15 +72,14 @@ class CardWriter:
 def _recorded(metrics: Path) -> Iterator[Event]:
     """What earlier runs recorded that a card tells of; records of an older mt may lack fields."""
     kinds = {kind.__name__: kind for kind in _KINDS}
-    for line in metrics.read_text("utf-8").split("\n") if metrics.exists() else []:
-        record: dict[str, Any] = json.loads(line) if line else {}
-        kind = kinds.get(record.pop("event", ""))
-        if kind is None:
-            continue
+    for line in metrics.read_bytes().split(b"\n") if metrics.exists() else []:
         try:
-            yield kind(**record)
-        except TypeError:
-            continue
+            record: dict[str, Any] = json.loads(line) if line else {}
+            kind = kinds.get(record.pop("event", ""))
+            if kind is not None:
+                yield kind(**record)
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            continue  # damaged, or of another version
 
 
 def require_card(folder: Path) -> None:

@@ -177,7 +177,9 @@ def fill_folder(
             write_text(folder / name, "".join(f"{line}\n" for line in lines))
         tokenizers.save(folder)
         corpus = CorpusRead(origins=cleaner.summary())
-        prepared = Prepared(key=key, corpus=corpus, dev=dev.origins)
+        prepared = Prepared(key=key, corpus=corpus, dev=dev.origins).with_files(
+            training, (preparation.TOKENS, preparation.DEV_TOKENS)
+        )
     _keep_seen_lines(folder, arguments.start)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
     config = dataclasses.replace(config, longest_source=_longest_source(training, arguments.start))
@@ -228,6 +230,7 @@ def _take_over(
     tokenizers = model_folder.load_tokenizers(other, config)
     prepared = Prepared.load(other / model_folder.TRAINING)
     prepared.require_tokenizers(other / model_folder.TRAINING, tokenizers)
+    prepared.require_files(other / model_folder.TRAINING)
     if given is not None:
         truecaser = merged(tokenizers.truecaser, given.truecaser)
         tokenizers = dataclasses.replace(tokenizers, truecaser=truecaser)

@@ -41,7 +41,7 @@ class MetricsFile:
         if path.exists():
             kept = [
                 line
-                for line in path.read_text("utf-8").split("\n")
+                for line in path.read_text("utf-8", "backslashreplace").split("\n")
                 if _update_of(line) <= resumed_update
                 and not _is_validation_beyond(line, validated_update)
             ]
@@ -88,7 +88,7 @@ def _update_of(line: str) -> float:
     """The update that a record belongs to; infinite for what a kill left half written."""
     try:
         return float(json.loads(line).get("update", 0))
-    except ValueError:
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return math.inf
 
 

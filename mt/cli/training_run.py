@@ -171,6 +171,8 @@ def _train(
     folder, ranks = place.folder, place.ranks
     config = model_folder.read_config(folder).with_values(budget or {})
     prepared = Prepared.load(folder / model_folder.TRAINING)
+    if budget is not None:
+        prepared.require_files(folder / model_folder.TRAINING)
     stop = StopSignal(_STOPPING if ranks.is_first else "")
     listeners: list[Listener] = [console]
     trainer = _make_trainer(place, config, prepared, stop, listeners, start)

@@ -44,6 +44,8 @@ class Prepared:
     tokenizers: dict[str, str] = field(default_factory=dict)
     """The SHA-256 of each tokenizer file by its name, whose ids the token store holds; empty where
     mt 0.1 wrote it."""
+    files: dict[str, str] = field(default_factory=dict)
+    """The SHA-256 of each file of tokens by its name; empty where mt 0.1 wrote it."""
 
     def save(self, training: Path) -> None:
         """Write it into the training folder, last of all: a folder without it is not prepared."""
@@ -61,10 +63,28 @@ class Prepared:
                 key=values["key"],
                 corpus=CorpusRead(origins=origins),
                 dev=dev,
-                tokenizers=values.get("tokenizers", {}),
+                tokenizers=dict(values.get("tokenizers", {})),
+                files=dict(values.get("files", {})),
             )
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ModelFolderError(f"{path} is missing or damaged") from error
+
+    def with_files(self, training: Path, names: Sequence[str]) -> Prepared:
+        """The same, knowing what these files of the training folder hold."""
+        return dataclasses.replace(self, files={name: _sha256(training / name) for name in names})
+
+    def require_files(self, training: Path) -> None:
+        """Raise ModelFolderError, naming it, where a file of tokens is not what was written.
+
+        A flipped bit is another token, or one that no model has.
+        """
+        for name, known in self.files.items():
+            if _sha256(training / name) != known:
+                raise ModelFolderError(
+                    f"{training / name} is damaged: its content is not what was written "
+                    "(SHA-256 differs)",
+                    hint="Take another copy of it, or train anew",
+                )
 
     def require_tokenizers(self, training: Path, tokenizers: TokenizerPair) -> None:
         """Raise ModelFolderError, naming both, where the token store is of other tokenizers."""
@@ -99,6 +119,14 @@ class Prepared:
         return dataclasses.replace(
             self, corpus=CorpusRead(origins=origins), dev=dev, tokenizers=tokenizers.digests
         )
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelFolderError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def digest_of(reader: Reader) -> str:

@@ -18,8 +18,7 @@ from mt.translate.model_folder import CARD
 def write_card(folder: Path, facts: CardFacts) -> None:
     """Write the card into a folder; the front matter and the notes of one that is there stay."""
     path = folder / CARD
-    old = path.read_text("utf-8") if path.exists() else ""
-    _write(path, _keeping(old, model_card(facts)))
+    _write(path, _keeping(_old(path), model_card(facts)))
 
 
 def add_test_scores(folder: Path) -> None:
@@ -28,8 +27,12 @@ def add_test_scores(folder: Path) -> None:
     Raises ModelFolderError where the results are damaged.
     """
     path = folder / CARD
-    old = path.read_text("utf-8") if path.exists() else ""
-    _write(path, with_test_scores(old, current_results(folder), before=NOTES))
+    _write(path, with_test_scores(_old(path), current_results(folder), before=NOTES))
+
+
+def _old(path: Path) -> str:
+    """The card that is there, empty without one; bytes that are not UTF-8 are spelt out."""
+    return path.read_text("utf-8", "backslashreplace") if path.exists() else ""
 
 
 def _write(path: Path, text: str) -> None:

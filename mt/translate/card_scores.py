@@ -91,7 +91,7 @@ def read_results(folder: Path) -> tuple[ResultOnSet, ...]:
         return tuple(_result(record) for record in records)
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ModelFolderError(
             f"{path} cannot be read: {error}", hint="Delete it, and score the model again"
         ) from error

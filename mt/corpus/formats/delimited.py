@@ -70,12 +70,12 @@ def _pair(
 ) -> Pair:
     if row is None:
         return Pair("", "", origin, line)
-    wrong = len(row) <= max(places) if width is None else len(row) != width
-    if wrong:
+    needed = max(places) + 1
+    if len(row) < needed or (width is not None and len(row) != width):
         noun = "column" if len(row) == 1 else "columns"
-        needed = f"at least {max(places) + 1}" if width is None else str(width)
+        there = f"at least {needed}" if width is None or width < needed else str(width)
         raise DataError(
-            f"{origin}:{line}: {len(row)} {noun}, but there must be {needed}",
+            f"{origin}:{line}: {len(row)} {noun}, but there must be {there}",
             hint="Each line holds source, one tab, target; or choose with --columns",
         )
     return Pair(on_one_line(row[places[0]]), on_one_line(row[places[1]]), origin, line)

@@ -58,9 +58,10 @@ class JsonLines(FileReader):
                 continue
             try:
                 record = json.loads(line, parse_int=str, parse_float=str)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
+                reason = "nested too deeply" if isinstance(error, RecursionError) else error
                 raise DataError(
-                    f"{origin}:{number}: not JSON: {error}", hint="Each line holds one JSON object"
+                    f"{origin}:{number}: not JSON: {reason}", hint="Each line holds one JSON object"
                 ) from error
             if not isinstance(record, dict):
                 raise DataError(

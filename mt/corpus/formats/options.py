@@ -83,7 +83,7 @@ def named_columns(names: Sequence[str], options: ReadingOptions) -> tuple[int, i
 
 def numbered_columns(options: ReadingOptions) -> tuple[int, int] | None:
     """Places of source and target when `columns` are numbers from 1, else None."""
-    if options.columns is None or not all(column.isdigit() for column in options.columns):
+    if options.columns is None or not all(column.isdecimal() for column in options.columns):
         return None
     return int(options.columns[0]) - 1, int(options.columns[1]) - 1
 
