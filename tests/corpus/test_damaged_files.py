@@ -11,9 +11,11 @@ from mt.corpus.formats.options import ReadingOptions
 from mt.errors import DataError
 
 
-def read(path: Path, content: bytes, **options: tuple[str, str]) -> list[tuple[str, str]]:
+def read(
+    path: Path, content: bytes, *, columns: tuple[str, str] | None = None
+) -> list[tuple[str, str]]:
     path.write_bytes(content)
-    (reader,) = open_corpora([str(path)], ReadingOptions(**options)).readers
+    (reader,) = open_corpora([str(path)], ReadingOptions(columns=columns)).readers
     return [(pair.source, pair.target) for pair in reader]
 
 

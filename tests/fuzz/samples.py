@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+from collections.abc import Callable
 
 import pyarrow as pa
 import zstandard
@@ -111,7 +112,7 @@ FORMS: dict[str, bytes] = {
 }
 """Files that hold both sides, by name."""
 
-PACKINGS = {
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
     ".xz": lzma.compress,
     ".bz2": bz2.compress,

@@ -20,8 +20,10 @@ from tests.fuzz.samples import CSV, JSON_LINES, PO, TMX
 
 pytestmark = pytest.mark.slow
 
-COMMANDS = ("train", "translate", "eval", "compare", "score", "report", "inspect", "plot")
-COMMANDS += ("average", "shortlist", "export", "check")
+COMMANDS = (
+    *("train", "translate", "eval", "compare", "score", "report", "inspect", "plot"),
+    *("average", "shortlist", "export", "check"),
+)
 NEVER = {"--compile", "--help", "--device", "--threads", "--workers", "--devices", "--batch-size"}
 """Flags that are slow, or would change this process; the tests of their rooms try them."""
 
