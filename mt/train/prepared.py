@@ -25,6 +25,7 @@ from mt.corpus.pair import Reader
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
 from mt.files import replaced_file, write_text
+from mt.text.languages import base_code
 from mt.text.subwords import recipe
 from mt.text.tokenizer_pair import TokenizerPair
 
@@ -163,6 +164,7 @@ def key_of_run(
         "recipe": recipe(),
         "digests": digests,
         "corpus": {**settings, "drop": sorted(settings["drop"])},
+        "language": base_code(config.source_language),  # whose case the truecaser learns
         "tokenizer": dataclasses.asdict(config.tokenizer),
     }
     if tokenizers is not None:

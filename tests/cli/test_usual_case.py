@@ -65,6 +65,9 @@ def test_a_prepared_corpus_is_taken_over_with_its_table(place: Path) -> None:
     run = train(place / "two", GERMAN, *UNTRAINED)
     assert "is taken over" in run.err
     assert (place / "two" / FILE).read_bytes() == (place / "one" / FILE).read_bytes()
+    # The language decides about the capitals of i, which Turkish has two of.
+    run = train(place / "turkish", GERMAN, *UNTRAINED, "--langs", "tr-en")
+    assert "is taken over" not in run.err
 
 
 def test_a_fine_tuned_model_knows_the_words_of_both_corpora(place: Path) -> None:
