@@ -40,24 +40,27 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_say_which_lines_they_recased(place: Path, tmp_path: Path) -> None:
     model = place / "one"
     text = f"{RECASED}\n{CAPITALS}\n{CAPITALS.lower()}\n".encode()
-    run = run_here("translate", "-m", model, "--json", stdin=text).check()
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(text)
+    target.write_text("Gut!\n" * 3, "utf-8")
+    command = ("translate", "-m", model, "--json", "--prefix", target)  # it has learnt no text yet
+    run = run_here(*command, stdin=text).check()
     assert [json.loads(line).get("recased") for line in run.lines] == [None, RECASED, RECASED]
     assert (
         "mt: 2 lines in capitals or without any read in usual case (the first: line 2)" in run.err
     )
-    kept = run_here("translate", "-m", model, "--json", "--keep-case", stdin=text).check()
+    kept = run_here(*command, "--keep-case", stdin=text).check()
     assert not any("recased" in json.loads(line) for line in kept.lines)
     assert "usual case" not in kept.err
-    source, target = tmp_path / "source", tmp_path / "target"
-    source.write_bytes(text)
-    target.write_bytes(run_here("translate", "-m", model, stdin=text).check().out)
     run = run_here("score", "-m", model, "--json", source, target).check()
     assert [json.loads(line).get("recased") for line in run.lines] == [None, RECASED, RECASED]
     run = run_here("score", "-m", model, "--json", "--keep-case", source, target).check()
     assert not any("recased" in json.loads(line) for line in run.lines)
-    said = run_here("eval", "-m", model, source, target).check().err
-    assert "2 lines in capitals or without any" in said
-    kept = run_here("eval", "-m", model, "--keep-case", source, target).check()
+    # Without a prefix the model writes nothing, which mt eval refuses to score.
+    run = run_here("eval", "-m", model, source, target)
+    assert "2 lines in capitals or without any" in run.err
+    kept = run_here("eval", "-m", model, "--keep-case", source, target)
+    assert "translates all 3 lines" in kept.err
     assert "usual case" not in kept.err
 
 
