@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,31 +12,15 @@ import torch
 from torch import Tensor
 
 from mt.config import TrainingConfig
-from mt.errors import TrainingError
-from mt.events import (
-    BatchDone,
-    LinesValidated,
-    Listener,
-    Notice,
-    TrainingEnded,
-    TrainingStarted,
-    Validated,
-    ValidationStarted,
-)
+from mt.events import BatchDone, Listener, Notice, TrainingEnded, TrainingStarted
 from mt.model.device import fitting_in_memory, products_in_tf32, using_threads
 from mt.model.translation_model import TranslationModel, count_parameters
+from mt.train.agreement import Agreement
 from mt.train.averaging import WeightAverage
 from mt.train.batch import Batch
 from mt.train.best import METRIC_NAMES, BestTracker
 from mt.train.budget import budget_done, minutes_done, reason_to_end
-from mt.train.checkpoint import (
-    Parts,
-    Progress,
-    load_checkpoint,
-    random_states,
-    save_checkpoint,
-    save_progress,
-)
+from mt.train.checkpoint import Parts, Progress, load_checkpoint
 from mt.train.compiling import WIDTH_MULTIPLE, compile_layers, uncompiled
 from mt.train.distributed import Ranks
 from mt.train.freezing import describe_frozen, freeze
@@ -46,11 +30,11 @@ from mt.train.memory import MemoryGuard
 from mt.train.minutes import MinutesPlan
 from mt.train.objective import Objective
 from mt.train.optimizer import clip_gradient, make_optimizer
+from mt.train.saving import Saver
 from mt.train.schedule import learning_rate
-from mt.train.sharding import all_finite, holding, sharded
+from mt.train.sharding import holding, sharded
 from mt.train.stream import BatchStream, TrainingData
 from mt.train.validation import (
-    DIVERGED_LOSS,
     DivergedError,
     TranslationScores,
     ValidationTask,
@@ -58,13 +42,12 @@ from mt.train.validation import (
     score_weights,
     validation_interval,
 )
+from mt.train.validation_step import ValidationStep
 from mt.train.workers import make_workers
 
 INTERRUPTED = "interrupted"
 """Why a run ended that was asked to stop."""
 _SMALLER = "Take a smaller --preset, or free the device of other programs"
-_LOWER_RATE = "Lower the rate (--set training.peak_rate=…) or use --precision float32"
-_SECONDS_BETWEEN_SAVES = 50.0  # with an update and the save itself a kill costs a minute at most
 
 
 @dataclass(kw_only=True)
@@ -142,22 +125,25 @@ class Trainer:
         if minutes is not None:
             self._plan = MinutesPlan(budget=60 * minutes, progress=self.progress)
         self._interval = validation_interval(self.config, self._updates_per_epoch)
-        self._started = time.monotonic()
-        self._seconds_before = 0.0
-        self._is_stopped = False
-        self._num_diverged = 0
-        """Updates in a row, up to the last one, with a loss that no model has."""
-        self._saved_update: int | None = None
-        self._saved_at = 0.0  # training seconds
+        self._agreement = Agreement(
+            ranks=self.ranks,
+            progress=self.progress,
+            should_stop=lambda: self.should_stop(),  # whatever that is by then
+        )
+        self._saver = Saver(
+            folder=self.folder,
+            parts=self.parts,
+            device=self.device,
+            agreement=self._agreement,
+        )
 
     def resume(self) -> None:
         """Go on from the newest checkpoint in the folder."""
         load_checkpoint(self.folder, self.parts, rank=self.ranks.rank)
         if self.ranks.is_first:
             self.keeper.drop_after(self.progress.update)
-        self._saved_update = self.progress.update
-        self._seconds_before = self._saved_at = self.progress.seconds
-        self._started = time.monotonic()
+        self._saver.resume()
+        self._agreement.resume()
 
     def run(self) -> str:
         """Train until the budget or the patience ends, or a stop is asked; returns why.
@@ -173,20 +159,20 @@ class Trainer:
         if self.device.type == "cuda":
             self.try_largest()
         micro_batches = iter(self.stream)
-        self._started = time.monotonic()
-        self._agree(0.0)
+        self._agreement.start()
+        self._agreement.reach()
         if self._is_due():  # a kill came between the save and the validation
             self._validate()
         while (reason := self.reason_to_end()) is None:
             while self.reason_to_end() is None:
                 self._update([next(micro_batches) for _ in range(self.config.accumulate)])
-                if self._is_stopped:
+                if self._agreement.is_stopped:
                     continue
                 if self._is_due():
                     self._validate()
-                elif self._is_save_due():
+                elif self._saver.is_due:
                     self.save()
-            self._agree(0.0)
+            self._agreement.reach()
             self._validate_last()
             # A last validation that took less than was kept for it leaves time for more updates.
         self._validate_last()
@@ -209,19 +195,16 @@ class Trainer:
         drop_gradient()
         self.progress.num_skipped_pairs = skipped
 
-    def _is_save_due(self) -> bool:
-        is_time = self.progress.seconds - self._saved_at >= _SECONDS_BETWEEN_SAVES
-        return is_time and not self._num_diverged
-
     def _validate_last(self) -> None:
         """Validate the last update, if that was not done and no stop is asked."""
-        if self.progress.validated_update != self.progress.update and not self._is_stopped:
+        is_validated = self.progress.validated_update == self.progress.update
+        if not (is_validated or self._agreement.is_stopped):
             self._validate(is_last=True)
 
     def _is_due(self) -> bool:
         """Whether the validation after this update is still to be made, a stop aside."""
         update = self.progress.update
-        if self._is_stopped or update in (0, self.progress.validated_update):
+        if self._agreement.is_stopped or update in (0, self.progress.validated_update):
             return False
         is_due = update % self._interval == 0
         if self._plan is None:
@@ -264,16 +247,12 @@ class Trainer:
     def _updates_per_epoch(self) -> int:
         return math.ceil(self.stream.batches_in_epoch / (self.config.accumulate * self.ranks.size))
 
-    def _seconds(self) -> float:
-        """Time since the first update, by the clock of this rank."""
-        return self._seconds_before + time.monotonic() - self._started
-
     def reason_to_end(self) -> str | None:
         """Why the run is over, in words, or None while it is not."""
         tracker, epochs = self.parts.tracker, self.stream.epochs
         reason = reason_to_end(self.config, self.progress, tracker, epochs=epochs, plan=self._plan)
         is_complete = reason is not None and self.progress.validated_update == self.progress.update
-        return INTERRUPTED if self._is_stopped and not is_complete else reason
+        return INTERRUPTED if self._agreement.is_stopped and not is_complete else reason
 
     def _update(self, batches: Sequence[Batch]) -> None:
         """One optimizer step, with the threads of a part of its gradient.
@@ -305,7 +284,7 @@ class Trainer:
                 self.parts.average.update(progress.update)
             progress.num_nonfinite = 0
             progress.target_tokens += done.num_tokens
-        loss_sum = self._agree(loss)
+        loss_sum = self._agreement.reach(loss)
         self.listener(
             BatchDone(
                 update=progress.update,
@@ -319,9 +298,10 @@ class Trainer:
             )
         )
         if not is_finite:
-            self._count_nonfinite()
+            self._saver.count_nonfinite(limit=self.config.max_nonfinite)
         elif done.num_tokens:
-            self._count_diverged(loss_sum / done.num_tokens)
+            loss = loss_sum / done.num_tokens
+            self._saver.count_diverged(loss, limit=self.config.max_nonfinite)
 
     def _rate(self) -> float:
         """The learning rate of the running update."""
@@ -338,169 +318,46 @@ class Trainer:
             budget_done=budget_done(config, progress, epochs=self.stream.epochs, reserved=reserved),
         )
 
-    def _agree(self, loss: float) -> float:
-        """Let all ranks know the time, and whether one is to stop; gives the sum of the losses."""
-        seconds = self._seconds() if self.ranks.is_first else 0.0
-        total, seconds, num_stopped = self.ranks.summed(loss, seconds, self.should_stop())
-        self.progress.seconds = seconds
-        self._is_stopped = num_stopped > 0
-        return total
-
     def save(self) -> None:
         """Write a checkpoint with the random states of all ranks.
 
         Raises TrainingError, and leaves the last one, where weights are not finite or the loss of
         the last update was absurd.
         """
-        update = self.progress.update
-        if self._saved_update == update:  # what came since is no more than a validation
-            if self.ranks.is_first:
-                save_progress(self.folder, self.parts)
-            return
-        if self._num_diverged:  # what was saved before is worth more
-            raise self._diverged("its loss is that of no model")
-        tensors = [*self.parts.model.parameters(), *self.parts.average.tensors()]
-        if self.ranks.summed(not all_finite(tensors))[0]:
-            raise TrainingError(
-                f"update {update}: the weights are no longer finite numbers{self._kept()}",
-                hint=_LOWER_RATE,
-            )
-        states = self.ranks.gathered(random_states(self.device, self.parts.generators))
-        save_checkpoint(self.folder, self.parts, states, writes=self.ranks.is_first)
-        self._saved_update = update
-        self._agree(0.0)
-        self._saved_at = self.progress.seconds
-
-    def _kept(self) -> str:
-        """What is said of the last state when training has diverged."""
-        if self._saved_update is None:
-            return ""
-        return f"; the state of update {self._saved_update} is kept"
-
-    def _count_diverged(self, loss: float) -> None:
-        """Note the loss of an update, the same on all ranks; too many absurd ones end the run."""
-        self._num_diverged = 0 if loss < DIVERGED_LOSS else self._num_diverged + 1
-        if self._num_diverged >= self.config.max_nonfinite:
-            raise self._diverged(f"the loss is {loss:g}")
-
-    def _diverged(self, what: str) -> TrainingError:
-        return TrainingError(
-            f"update {self.progress.update}: training has diverged, {what}{self._kept()}",
-            hint=_LOWER_RATE,
-        )
-
-    def _count_nonfinite(self) -> None:
-        self.progress.num_skipped += 1
-        self.progress.num_nonfinite += 1
-        if self.progress.num_nonfinite >= self.config.max_nonfinite:
-            self.save()
-            raise TrainingError(
-                f"update {self.progress.update}: the gradient was non-finite "
-                f"{self.progress.num_nonfinite} times in a row",
-                hint=f"{_LOWER_RATE}; the last good weights are kept",
-            )
+        self._saver.save()
 
     def _validate(self, *, is_last: bool = False) -> None:
         """Save, validate, and save what that came to; a stop ends it without scores."""
-        update = self.progress.update
         self.save()
-        self.listener(ValidationStarted(update=update))
-        begun = time.monotonic()
-        self.model.eval()
+        step = ValidationStep(
+            model=self.model,
+            parts=self.parts,
+            agreement=self._agreement,
+            plan=self._plan,
+            score=self._score,
+            keep_best=self.keep_best,
+            keeper=self.keeper,
+            listener=self.listener,
+        )
+        try:
+            is_done = step.run(self._averaged(), epoch=self.stream.epochs, is_last=is_last)
+        except DivergedError as error:
+            raise self._saver.diverged(str(error)) from error
+        if is_done:
+            self.save()
+
+    def _score(self, task: ValidationTask) -> TranslationScores | None:
+        """The scores of the weights that the model holds; None where a stop was asked for."""
+        dev, validator = self.data.dev, self.validator
+        return score_weights(self.model, dev, validator, task, device=self.device, ranks=self.ranks)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Let the model hold the averaged weights, whole, in layers that are not compiled."""
         average = self.parts.average
         held = holding(self.model, average.tensors()) if self.shard else average.applied()
         with held, uncompiled(is_compiled=self.compiler is not None):
-            scored = self._scored(self._task(is_last=is_last))
-            is_best = scored is not None and self._take(scored)
-        self._agree(0.0)
-        if scored is None:
-            self._is_stopped = True
-            return
-        taken = self._note_costs(scored, time.monotonic() - begun)
-        self.listener(
-            Validated(
-                update=update,
-                epoch=self.stream.epochs,
-                scores=scored.scores,
-                signatures=scored.signatures,
-                is_best=is_best,
-                seconds=self.progress.seconds,
-                validation_seconds=taken,
-                samples=scored.samples,
-                by_origin=scored.by_origin,
-                intervals=scored.intervals,
-                num_pairs=scored.num_pairs,
-                num_all_pairs=scored.num_all_pairs,
-            )
-        )
-        self.save()
-
-    def _task(self, *, is_last: bool) -> ValidationTask:
-        """What a validation is asked for now."""
-        plan, begun = self._plan, self.progress.seconds
-
-        def has_time(seconds: float) -> bool:
-            if plan is None:
-                return True
-            return plan.has_time(self._seconds(), begun, seconds, is_last=is_last)
-
-        def report(num_done: int, num_lines: int) -> None:
-            self.listener(
-                LinesValidated(num_done=num_done, num_lines=num_lines, seconds=self._seconds())
-            )
-
-        return ValidationTask(
-            looks_first=self._looks_first,
-            is_timed=plan is not None,
-            has_time=has_time,
-            should_stop=self.should_stop,
-            report=report,
-        )
-
-    def _scored(self, task: ValidationTask) -> TranslationScores | None:
-        """The scores of the weights that the model holds; None where a stop was asked for."""
-        try:
-            return score_weights(
-                self.model,
-                self.data.dev,
-                self.validator,
-                task,
-                device=self.device,
-                ranks=self.ranks,
-            )
-        except DivergedError as error:
-            raise self._diverged(str(error)) from error
-
-    def _take(self, scored: TranslationScores) -> bool:
-        """Note scores, and keep the weights that the model holds if they are the best so far."""
-        update = self.progress.update
-        is_best = self.parts.tracker.take(
-            scored.scores,
-            update,
-            of_sample=scored.of_sample,
-            extent=scored.extent,
-            num_pairs=scored.num_pairs,
-        )
-        self.progress.validated_update = update
-        if self.ranks.is_first:
-            if is_best:
-                self.keep_best(self.progress)
-            score = scored.scores[METRIC_NAMES[self.config.metric]]
-            self.keeper.keep(self.model, update=update, score=score)
-        return is_best
-
-    def _note_costs(self, scored: TranslationScores, taken: float) -> float:
-        """Note what a validation took, as the first rank measured it; returns the whole."""
-        progress = self.progress
-        costs = (taken, scored.loss_seconds, scored.look_seconds)
-        searched = (scored.sample_seconds, scored.whole_seconds)
-        taken, progress.loss_seconds, look, *searches = self.ranks.of_first((*costs, *searched))
-        progress.sample_seconds, progress.whole_seconds = searches
-        progress.look_seconds = look or progress.look_seconds
-        progress.validated_seconds = progress.seconds
-        if progress.update:
-            progress.validation_seconds += taken
-        return taken
+            yield
 
     def _report_start(self) -> None:
         minutes = self.config.max_minutes

@@ -198,7 +198,7 @@ def test_a_run_on_a_gpu_begins_with_the_largest_batch(
     for name in ("cpu", "cuda"):
         run = Run(tmp_path, budget(1))
         run.trainer.device = torch.device(name)
-        monkeypatch.setattr(Trainer, "_save", lambda trainer: None)
+        monkeypatch.setattr(Trainer, "save", lambda trainer: None)
         run.trainer.run()
     assert tried == ["cuda"]
 

@@ -10,8 +10,9 @@ import torch
 
 from mt.errors import TrainingError
 from mt.events import BatchDone, Event, Validated
-from mt.train import trainer as trainer_module
+from mt.train import saving
 from mt.train.checkpoint import list_checkpoints
+from mt.train.trainer import Trainer
 from tests.train.test_trainer import Run, budget, same
 
 
@@ -70,7 +71,7 @@ def test_a_run_killed_in_a_validation_goes_on_as_if_nothing_had_happened(
 
 
 def test_the_state_is_saved_by_time_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer_module, "_SECONDS_BETWEEN_SAVES", 0.0)
+    monkeypatch.setattr(saving, "_SECONDS_BETWEEN_SAVES", 0.0)
     run = Run(tmp_path, budget(4, validate_every=1000))
     newest_at: list[str] = []
 
@@ -88,7 +89,7 @@ def test_states_written_by_time_change_no_run(
 ) -> None:
     runs = []
     for name, seconds in (("seldom", 50.0), ("often", 0.0)):
-        monkeypatch.setattr(trainer_module, "_SECONDS_BETWEEN_SAVES", seconds)
+        monkeypatch.setattr(saving, "_SECONDS_BETWEEN_SAVES", seconds)
         (tmp_path / name).mkdir()
         run = Run(tmp_path / name, budget(16))
         run.trainer.run()
@@ -128,7 +129,7 @@ def test_a_model_that_diverged_is_not_translated_with(
 
     run = Run(tmp_path, budget(7), scores=score)
     ruin(run, value)
-    monkeypatch.setattr(trainer_module.Trainer, "save", lambda self: None)
+    monkeypatch.setattr(Trainer, "save", lambda self: None)
     with pytest.raises(TrainingError, match="update 0: training has diverged, the loss"):
         run.trainer._validate()
     assert asked == []
