@@ -33,6 +33,7 @@ _Scoring = Callable[[list[str], list[str]], list[Measured]]
 _NUM_SHOWN = 2  # translations shown at each validation
 _SAMPLE = 200  # pairs that stand for the set where there is no time for all
 _LEAST_LOOKED_AT = 500  # pairs: a smaller set is translated whole, unless minutes are counted
+_FIRST_SHARE = 8  # one of so many lines comes first where minutes are counted
 _LEAST_BLEU = 1.0  # of the sample, below which the rest is not worth its time
 _CHUNKS_OF_WINDOW, _LEAST_CHUNK, _CHARACTERS_PER_LINE = 16, 16, 200
 
@@ -99,21 +100,20 @@ class _DevSet:
             if texts is None:
                 return None
             look_seconds = time.monotonic() - begun
-            scores = self._scores(texts, sample, "look")
-            if _is_untrained(scores.scores):
-                whole = look_seconds * self._size() / self._size(sample)
-                return dataclasses.replace(
-                    scores,
-                    look_seconds=look_seconds,
-                    sample_seconds=look_seconds,
-                    whole_seconds=whole,
-                )
+            scores = self._scores(texts, sorted(texts), "look")
+            if len(texts) < len(sample) or _is_untrained(scores.scores):
+                return self._timed(scores, look_seconds, texts, sample)
             begun = time.monotonic()
         translator = self.translator(self.config)
         texts = self._translated(translator, sample, task)
         if texts is None:
             return None
         sample_seconds = time.monotonic() - begun
+        if len(texts) < len(sample):
+            cut = self._scores(texts, sorted(texts), "cut")
+            return dataclasses.replace(
+                self._timed(cut, sample_seconds, texts, sample), look_seconds=look_seconds
+            )
         chosen = set(sample)
         rest = [i for i in range(len(self.sources)) if i not in chosen]
         others = self._translated(translator, rest, task, after=texts, begun=begun)
@@ -135,6 +135,23 @@ class _DevSet:
             whole_seconds=seconds * self._size() / max(done, 1),
         )
 
+    def _timed(
+        self,
+        scores: TranslationScores,
+        seconds: float,
+        texts: Mapping[int, str],
+        sample: Sequence[int],
+    ) -> TranslationScores:
+        """Scores of some lines of the sample, with what they tell of the time of more."""
+        each = seconds / self._size(list(texts))
+        return dataclasses.replace(
+            scores,
+            extent=scores.extent if len(texts) == len(sample) else "cut",
+            look_seconds=each * self._size(sample) if scores.extent == "look" else 0.0,
+            sample_seconds=each * self._size(sample),
+            whole_seconds=each * self._size(),
+        )
+
     def _translated(
         self,
         translator: Translator,
@@ -146,30 +163,45 @@ class _DevSet:
     ) -> dict[int, str] | None:
         """The translations of lines by their index; None where a stop is asked for.
 
-        What comes `after` other lines, translated since `begun`, ends where time is short.
+        It ends after the first few where time is short; what comes `after` other lines, translated
+        since `begun`, may be none at all.
         """
-        order = sorted(indices, key=lambda i: -len(self.sources[i]))
-        num_before = len(after or ())
-        total = num_before + len(indices)
+        before = [] if after is None else list(after)
+        begun = begun if before else time.monotonic()
+        total = len(before) + len(indices)
+        goal = self._size([*before, *indices])
         texts: dict[int, str] = {}
-        size = max(translator.window // _CHUNKS_OF_WINDOW, _LEAST_CHUNK)
-        for chunk in _chunks(order, [len(self.sources[i]) for i in order], size):
-            seconds = 0.0
-            if after is not None:
-                done = self._size([*after, *texts])
-                seconds = (time.monotonic() - begun) / max(done, 1) * (self._size() - done)
+        for chunk in self._chunks(translator, indices, is_timed=task.is_timed):
+            done = self._size([*before, *texts])
+            seconds = (time.monotonic() - begun) / max(done, 1) * (goal - done)
             is_late = self.ranks.is_first and not task.has_time(seconds)
             num_stopped, num_late = self.ranks.summed(task.should_stop(), is_late)
             if num_stopped:
                 return None
-            if num_late and after is not None:
+            if num_late and done:
                 break
             mine = self.ranks.share([self.sources[i] for i in chunk])
             translated = [each.text for each in translator.translate(mine)]
             texts.update(zip(chunk, self.ranks.joined(translated), strict=True))
-            task.report(num_before + len(texts), total)
+            task.report(len(before) + len(texts), total)
         num_stopped, _ = self.ranks.summed(task.should_stop(), 0)
         return None if num_stopped else texts
+
+    def _chunks(
+        self, translator: Translator, indices: Sequence[int], *, is_timed: bool
+    ) -> list[list[int]]:
+        """Lines of like lengths that are translated between two questions whether to stop.
+
+        Where time may be short the first ones are a fair share of all.
+        """
+        size = max(translator.window // _CHUNKS_OF_WINDOW, _LEAST_CHUNK)
+        first = list(indices[::_FIRST_SHARE]) if is_timed else []
+        chosen = set(first)
+        chunks: list[list[int]] = []
+        for part in (first, [i for i in indices if i not in chosen]):
+            order = sorted(part, key=lambda i: -len(self.sources[i]))
+            chunks += _chunks(order, [len(self.sources[i]) for i in order], size)
+        return chunks
 
     def _size(self, indices: Sequence[int] | None = None) -> int:
         """What the time of a search follows: the characters of lines, of all without `indices`."""

@@ -3,7 +3,8 @@
 Only numbers of the same lines are compared. A validation is of the whole set, of a fixed sample of
 it, or a look: the same sample, with tight bounds on the length, of a model that hardly translates
 yet. What is better than a look is never a look, and a sample is compared with a sample: that of a
-whole validation is known, too.
+whole validation is known, too. Where there was no time even for the sample, a validation was cut,
+and is compared by the loss alone, which is always that of the whole set.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Literal
 
 from mt.config import Metric
 
-Extent = Literal["whole", "sample", "look"]
+Extent = Literal["whole", "sample", "look", "cut"]
 
 METRIC_NAMES: dict[Metric, str] = {
     "bleu": "BLEU",
@@ -46,11 +47,14 @@ class Standing:
     of_sample: tuple[float, ...]
     """On the fixed sample."""
     extent: Extent = "whole"
+    loss: float = math.nan
 
     def is_better_than(self, other: Standing) -> bool:
         """Whether these weights are better, by the lines of both; of equal ones neither is."""
         if math.isnan(self.keys[0]):
             return False
+        if "cut" in (self.extent, other.extent):
+            return self.loss < other.loss
         if (self.extent == "look") != (other.extent == "look"):
             return other.extent == "look"
         if self.extent == other.extent:
@@ -119,12 +123,13 @@ class BestTracker:
     ) -> bool:
         """Note the scores of a validation; True if they are the best so far."""
         score = scores[METRIC_NAMES[self.metric]]
+        loss = scores.get(METRIC_NAMES["loss"], math.nan)
         standing = Standing(
+            loss=loss,
             keys=keys_of(self.metric, scores),
             of_sample=keys_of(self.metric, scores if of_sample is None else of_sample),
             extent=extent,
         )
-        loss = scores.get(METRIC_NAMES["loss"], math.nan)
         learns = not (self.lowest_loss is not None and loss >= self.lowest_loss)
         if not math.isnan(loss) and learns:
             self.lowest_loss = loss
@@ -141,7 +146,9 @@ class BestTracker:
     @property
     def has_translated(self) -> bool:
         """Whether a look has shown that the model is worth more than looks."""
-        return self.best is not None and (self.standing is None or self.standing.extent != "look")
+        if self.standing is None:
+            return self.best is not None
+        return self.standing.extent not in ("look", "cut")
 
     @property
     def is_exhausted(self) -> bool:
@@ -159,6 +166,7 @@ class BestTracker:
                 keys=tuple(standing["keys"]),
                 of_sample=tuple(standing["of_sample"]),
                 extent=standing["extent"],
+                loss=standing["loss"],
             )
         elif self.best is not None:
             key = (_key(self.metric, self.best),)

@@ -33,7 +33,8 @@ class MinutesPlan:
         if not self.progress.validated_update:
             return _UNKNOWN * self.budget
         whole, sample = self._whole(looks_first), self._sample(looks_first)
-        return _MARGIN * (whole if whole <= _MOST_OF_LAST * self.budget else sample)
+        most = _MOST_OF_LAST * self.budget  # a sample that takes more is cut
+        return min(_MARGIN * (whole if whole <= most else sample), _MARGIN * most)
 
     def is_over(self, *, looks_first: bool) -> bool:
         """Whether it is time for the last validation, or that was made and little is left."""

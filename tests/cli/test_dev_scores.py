@@ -102,12 +102,27 @@ def test_small_sets_are_looked_at_only_where_minutes_are_counted(
 def test_without_time_for_the_rest_the_sample_has_to_do(tmp_path: Path) -> None:
     """Its scores are those that the whole set has of the same lines."""
     half = Fake(lambda source: right(source) if len(source) % 2 else wrong(source))
-    short = validate(tmp_path, 600, half, ValidationTask(has_time=lambda seconds: False))
+
+    def has_time(seconds: float) -> bool:
+        return sum(map(len, half.batches)) < 200
+
+    short = validate(tmp_path, 600, half, ValidationTask(has_time=has_time))
     assert (short.extent, short.num_pairs) == ("sample", 200)
     assert sum(map(len, half.batches)) == 200
     whole = validate(tmp_path, 600, half, ValidationTask())
     assert whole.of_sample == short.scores
     assert whole.scores != short.scores
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_without_time_for_the_sample_it_is_cut_to_a_fair_share(looks: bool, tmp_path: Path) -> None:
+    fake = Fake(right)
+    task = ValidationTask(looks_first=looks, is_timed=True, has_time=lambda seconds: False)
+    scored = validate(tmp_path, 600, fake, task)
+    assert (scored.extent, scored.num_pairs, scored.num_all_pairs) == ("cut", 16, 600)
+    (lines,) = fake.batches
+    numbers = sorted(int(each.split()[3]) for each in lines)
+    assert numbers[0] < 300 < numbers[-1]
 
 
 @pytest.mark.parametrize("stop", [0, 3, 14, 20])

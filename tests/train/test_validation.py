@@ -123,6 +123,16 @@ def test_only_scores_of_the_same_lines_are_compared() -> None:
     assert not take(9, 9.0, 9.0, "look")
 
 
+def test_a_validation_that_was_cut_is_compared_by_the_loss() -> None:
+    tracker = BestTracker(metric="bleu", patience=0)
+    assert tracker.take({"BLEU": 9.0, "loss": 3.0}, 1, extent="cut")
+    assert not tracker.has_translated
+    assert not tracker.take({"BLEU": 20.0, "loss": 3.5}, 2, extent="look")
+    assert tracker.take({"BLEU": 5.0, "loss": 2.5}, 3)
+    assert not tracker.take({"BLEU": 50.0, "loss": 2.6}, 4, extent="cut")
+    assert tracker.take({"BLEU": 1.0, "loss": 2.4}, 5, extent="cut")
+
+
 def test_what_is_best_survives_a_checkpoint() -> None:
     tracker = BestTracker(metric="bleu", patience=3)
     for update, score in enumerate([3.0, 2.0], start=1):
