@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -12,27 +11,24 @@ import torch
 
 from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
 from mt.errors import ConfigError
-from mt.events import LineSplit, LineTooLong, Listener, Notice, UnknownSymbols, ignore
+from mt.events import Listener, ignore
 from mt.model.device import choose_devices, choose_search_precision
 from mt.model.translation_model import TranslationModel
 from mt.search.consensus import Utility
-from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
-from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translate.choice import Choice
 from mt.translate.forked import CAN_FORK
-from mt.translate.long_lines import SplitLines, split_lines
-from mt.translate.members import MOST_TOKENS, Members, load_members
+from mt.translate.members import Members, load_members
 from mt.translate.model_folder import LoadedModel
-from mt.translate.prefixes import prefix_demands, with_prefixes
+from mt.translate.prefixes import with_prefixes
 from mt.translate.replicas import replicas_of
 from mt.translate.searching import Searcher, Source, fast_batch_size
 from mt.translate.shortlist import Shortlist
 from mt.translate.shortlist_search import ShortlistSearcher
+from mt.translate.source_reader import SourceReader
 from mt.translate.terminology import Terminology
 from mt.translate.translation import TranslatedText, Translation
-from mt.translate.usual_case import in_usual_case
 
 _WINDOW = 32  # batches that are sorted by length together
 
@@ -98,8 +94,6 @@ class Translator:
         self.config = config
         self.model = model
         self.tokenizers = tokenizers
-        self._listener = listener
-        self._sampling = sampling
         self._choice = Choice(
             search=config.search,
             target_language=config.target_language,
@@ -109,15 +103,23 @@ class Translator:
         )
         self.others = tuple(others)
         first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
-        self._members = Members(first, others)
-        self._max_tokens = self._members.longest_good if split and not of_symbols else None
+        members = Members(first, others)
+        self._reader = SourceReader(
+            tokenizers=tokenizers,
+            members=members,
+            max_tokens=members.longest_good if split and not of_symbols else None,
+            language=config.source_language,
+            glossary=glossary,
+            is_sampled=sampling is not None,
+            listener=listener,
+        )
         device = next(model.parameters()).device
         hypotheses = sampling.samples if sampling is not None else config.search.beam
         self._batch_size = batch_size or fast_batch_size(hypotheses, device)
         chosen = choose_search_precision(precision, device)
         self._searcher = Searcher(
-            replicas=replicas_of(self._members.models, copies_on=copies_on, precision=chosen),
-            config=self._choice.needed(self._members.bounded(config.search)),
+            replicas=replicas_of(members.models, copies_on=copies_on, precision=chosen),
+            config=self._choice.needed(members.bounded(config.search)),
             capacity=self._batch_size,
             is_exact=chosen == "float32",
             workers=workers,
@@ -131,7 +133,6 @@ class Translator:
             self._finder = ShortlistSearcher.of(
                 self._searcher, shortlist, exact_scores=exact_scores
             )
-        self._glossary = glossary
         self._terminology: Terminology | None = None
         if glossary is not None:
             self._terminology = Terminology(
@@ -280,103 +281,22 @@ class Translator:
         Raises DataError for a line or a prefix beyond a table of learned positions and for a prefix
         that the tokenizer cannot spell, ValueError unless there are as many prefixes as lines.
         """
-        texts = in_usual_case(
-            lines,
-            self.tokenizers,
-            glossary=self._glossary,
-            first_line=first_line,
-            listener=self._listener,
-        )
-        sources = self._encode(texts)
-        for number, (text, source) in enumerate(zip(texts, sources, strict=True), first_line):
-            if UNKNOWN in source:
-                unknown = tuple(self.tokenizers.source.unknown(text))
-                self._listener(UnknownSymbols(line=number, symbols=unknown))
-        demands = [NO_DEMANDS] * len(lines)
-        if prefixes is not None:
-            demands = prefix_demands(
-                prefixes,
-                sources,
-                self.tokenizers.target,
-                first_line=first_line,
-                longest=self._members.longest,
-                warn=lambda text: self._listener(Notice(text=text, is_warning=True)),
-            )
-        split = split_lines(
-            texts,
-            sources,
-            count_tokens=lambda text: len(self.tokenizers.source.encode(text)),
-            max_tokens=self._max_tokens,
-            language=self.config.source_language,
-            whole=[i for i, of_line in enumerate(demands) if of_line.prefix],
-        )
-        too_long = {
-            i: longest
-            for i, (source, of_line) in enumerate(zip(sources, demands, strict=True))
-            if (longest := self._too_long(source, of_line, len(split.segments[i])))
-        }
-        for i, longest in too_long.items():
-            self._listener(
-                LineTooLong(line=first_line + i, num_tokens=longest, max_tokens=MOST_TOKENS)
-            )
-            sources[i], demands[i] = [], NO_DEMANDS  # it never meets the model
-        parts = self._parts(split, sources, demands, first_line)
-        found = split.by_line(self._translate_parts(parts))
+        read = self._reader.read(lines, first_line=first_line, prefixes=prefixes)
+        found = read.split.by_line(self._translate_parts(read.parts))
         translations = [
             Translation(
                 source=line,
-                hypotheses=() if i in too_long else self._choice.joined(of_line, segments),
+                hypotheses=() if i in read.too_long else self._choice.joined(of_line, segments),
                 recased=None if text == line else text,
-                error=f"{too_long[i]} tokens, too long to be translated" if i in too_long else None,
+                error=_error(read.too_long.get(i)),
             )
             for i, (line, text, of_line, segments) in enumerate(
-                zip(lines, texts, found, split.segments, strict=True)
+                zip(lines, read.texts, found, read.split.segments, strict=True)
             )
         ]
         if self._terminology is None:
             return translations
         return [self._terminology.checked(each) for each in translations]
-
-    def _too_long(self, source: Sequence[int], demands: Demands, num_parts: int) -> int:
-        """The tokens of a side that is too long to be computed together, or 0."""
-        longest = max(len(source) if num_parts == 1 else 0, len(demands.prefix))
-        return longest if longest > MOST_TOKENS else 0
-
-    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids; a blank text, invisible marks included, has none and never meets the model."""
-        tokenizer = self.tokenizers.source
-        return tokenizer.encode_batch(["" if tokenizer.is_blank(text) else text for text in texts])
-
-    def _parts(
-        self,
-        split: SplitLines,
-        sources: Sequence[Sequence[int]],
-        demands: Sequence[Demands],
-        first_line: int,
-    ) -> list[Source]:
-        """What is translated by itself, in order: lines as they are, and the segments of others."""
-        parts: list[Source] = []
-        for number, (segments, source, of_line) in enumerate(
-            zip(split.segments, sources, demands, strict=True), start=first_line
-        ):
-            texts = [segment.text for segment in segments]
-            encoded = [source] if len(texts) == 1 else self._encode(texts)
-            if len(texts) > 1:
-                assert self._max_tokens is not None
-                self._listener(
-                    LineSplit(
-                        line=number,
-                        num_tokens=len(source),
-                        max_tokens=self._max_tokens,
-                        num_parts=len(texts),
-                    )
-                )
-            for place, (text, tokens) in enumerate(zip(texts, encoded, strict=True)):
-                self._members.check_length(len(tokens), number, self._listener)
-                if self._sampling is not None:
-                    of_line = dataclasses.replace(of_line, stream=(number, place))
-                parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))
-        return parts
 
     def _translate_parts(self, parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
         """The translations of parts, in order; of one without tokens, the blank one."""
@@ -386,3 +306,8 @@ class Translator:
         for i, result in zip(places, results, strict=True):
             found[i] = self._choice.texts(result.hypotheses)
         return found
+
+
+def _error(num_tokens: int | None) -> str | None:
+    """Why a line of so many tokens has no translation; None where it has one."""
+    return None if num_tokens is None else f"{num_tokens} tokens, too long to be translated"
