@@ -13,6 +13,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from mt.cli.console import clock
 
 _SECONDS_BETWEEN_LINES = 30.0  # where there is no bar
+_SHORT = 10.0  # seconds of work that are no news where there is no bar
 
 
 class LineProgress:
@@ -87,7 +88,8 @@ def shown_progress(
     else:
         progress.show = _LinesApart(progress, console).show
         yield progress
-    console.print(progress.end())
+    if console.is_terminal or progress.seconds >= _SHORT:
+        console.print(progress.end())
 
 
 class _LinesApart:

@@ -23,7 +23,7 @@ from mt.cli.tensorboard import tensorboard_files
 from mt.config import Config, Precision
 from mt.config_file import Values
 from mt.corpus.store import TokenStore
-from mt.errors import ModelFolderError
+from mt.errors import DataError, ModelFolderError
 from mt.events import Event, Listener, Notice, ignore, to_all
 from mt.files import clean
 from mt.folder_lock import folder_lock
@@ -147,11 +147,12 @@ def _others_waiting(ranks: Ranks) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _told_how_to_go_on(folder: Path, listener: Listener) -> Iterator[None]:
-    """Say of a run that breaks off what goes on with what it saved."""
+    """Say of a run that breaks off what goes on with what it saved, unless that is at fault."""
     try:
         yield
-    except BaseException:
-        if list_checkpoints(folder / model_folder.TRAINING):
+    except BaseException as error:
+        is_of_folder = isinstance(error, DataError | ModelFolderError)
+        if list_checkpoints(folder / model_folder.TRAINING) and not is_of_folder:
             listener(Notice(text=f"what was saved stays; go on with: {_resume(folder)}"))
         raise
 

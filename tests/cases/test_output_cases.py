@@ -6,6 +6,7 @@ Faults A1, A2, A5 and A6 that were found by using `mt translate`.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import selectors
 import signal
@@ -16,11 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from mt.cli.line_progress import LineProgress
+from mt.cli.line_progress import LineProgress, shown_progress
 from mt.cli.source_lines import SourceLines
 from mt.events import ignore
-from tests.cases.runs import command_line, run_here, run_process, variables
+from tests.cases.runs import command_line, run_here, variables
 from tests.cases.toy import as_bytes, as_lines, toy_sources
 
 _TIMEOUT = 60.0  # seconds
@@ -181,11 +183,19 @@ def test_a_closed_standard_input_is_one_line(model: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith(b"mt: error: standard input is closed")
 
 
-def test_the_end_is_told_where_there_is_no_terminal(model: Path) -> None:
-    """A5: lines, seconds, lines a second."""
-    run = run_process("translate", "-m", model, stdin=as_bytes(toy_sources(3, seed="end"))).check()
-    assert run.err.startswith("3 lines translated in ")
-    assert run.err.endswith(" lines/s\n")
+@pytest.mark.parametrize(("seconds", "says"), [(12.0, True), (8.0, False)])
+def test_the_end_of_long_work_is_told_where_there_is_no_terminal(
+    seconds: float, says: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A5: lines, seconds, lines a second; short work that went well says nothing."""
+    moment = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: moment[0])
+    out = io.StringIO()
+    with shown_progress(Console(file=out), done="lines translated") as progress:
+        moment[0] += seconds
+        progress(3)
+    end = f"3 lines translated in {seconds:.1f} s, {3 / seconds:.1f} lines/s\n"
+    assert out.getvalue() == (end if says else "")
 
 
 @pytest.mark.parametrize("is_packed", [False, True])

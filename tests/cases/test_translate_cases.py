@@ -287,8 +287,7 @@ def test_standard_output_holds_translations_alone(model: Path, toy: Toy) -> None
     assert "\r" not in found.err
     assert "\x1b" not in found.err
     messages = found.err.rstrip("\n").split("\n")
-    (end,) = (message for message in messages if not message.startswith("mt: warning: "))
-    assert end.startswith(f"{NUM_TEST + 1} lines translated in ")
+    assert all(message.startswith("mt: warning: ") for message in messages)
 
 
 def test_training_talks_on_standard_error_alone(toy: Toy, tmp_path: Path) -> None:

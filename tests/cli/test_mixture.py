@@ -51,12 +51,23 @@ def records(folder: Path, event: str) -> list[dict[str, Any]]:
     return [r for line in lines if line and (r := json.loads(line))["event"] == event]
 
 
+def few_of_dev(folder: Path) -> list[str]:
+    """Flags for the first pairs of the validation set."""
+    arguments = []
+    for language in ("de", "en"):
+        lines = (STARTER / f"dev.{language}").read_text("utf-8").split("\n")[:50]
+        (folder / f"few.{language}").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        arguments += ["--dev", str(folder / f"few.{language}")]
+    return arguments
+
+
 def test_origins_are_counted_weighted_and_scored(corpus: list[str], tmp_path: Path) -> None:
     extra = tmp_path / "dev.tsv"
     extra.write_text("Ja.\tYes.\nNein.\tNo.\n", "utf-8")
+    few = few_of_dev(tmp_path)  # a larger set of an untrained model is only looked at
     weights = ("--weight", f"{corpus[1]}=2", "--weight", f"{corpus[3]}=0.5")
     run = run_here(
-        "train", *corpus, *DEV, "--dev", extra, "-o", tmp_path / "m", *UNTRAINED, *weights
+        "train", *corpus, *few, "--dev", extra, "-o", tmp_path / "m", *UNTRAINED, *weights
     ).check()
     told = [
         "corpus: 125 pairs read, 122 used, 3 dropped (duplicate: 2, no target: 1)",
@@ -67,7 +78,7 @@ def test_origins_are_counted_weighted_and_scored(corpus: list[str], tmp_path: Pa
     for line in told:
         assert line in run.err.split("\n")
     (validated,) = records(tmp_path / "m", "Validated")
-    assert set(validated["by_origin"]) == {str(STARTER / "dev.de"), str(extra)}
+    assert set(validated["by_origin"]) == {few[1], str(extra)}
     assert all(set(scores) == {"BLEU", "chrF2"} for scores in validated["by_origin"].values())
     assert f"    {extra}: BLEU" in run.err
     card = (tmp_path / "m" / "README.md").read_text("utf-8")
