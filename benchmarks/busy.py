@@ -114,8 +114,8 @@ def validation_seconds(model: Path) -> float:
     from mt.corpus.store import TokenStore
     from mt.events import ignore
     from mt.model.device import choose_device
+    from mt.train.dev_set import DEV_TOKENS
     from mt.train.distributed import Ranks
-    from mt.train.preparation import DEV_TOKENS
     from mt.train.validation import ValidationTask, score_weights
     from mt.translate.model_folder import TRAINING, load_model
     from mt.translate.translator import Translator

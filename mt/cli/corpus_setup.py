@@ -26,7 +26,7 @@ from mt.presets import preset, preset_for, vocab_size_for
 from mt.text.symbols import MOST_SYMBOLS
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.truecase_table import merged
-from mt.train import preparation
+from mt.train import dev_set, preparation
 from mt.train.best import METRIC_NAMES
 from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.translate import model_folder
@@ -128,7 +128,7 @@ def fill_folder(
     dev = None
     if inputs.dev:
         rules = preparation.rules_of(draft)
-        dev = preparation.read_dev(inputs.dev, rules=rules, listener=listener)
+        dev = dev_set.read_dev(inputs.dev, rules=rules, listener=listener)
     digests, *others = (
         [digest_of(reader) for reader in readers]
         for readers in (inputs.train, inputs.dev, inputs.against)
@@ -170,7 +170,7 @@ def fill_folder(
                 num_processes=num_processes,
                 listener=listeners,
             )
-        preparation.store_dev_tokens(training, tokenizers, dev, listener=listener)
+        dev_set.store_dev_tokens(training, tokenizers, dev, listener=listener)
         preparation.store_keys(training / SEEN, cleaner)
         (training / preparation.PAIRS).unlink()
         for name, lines in zip(model_folder.DEV, (dev.sources, dev.targets), strict=True):
@@ -178,7 +178,7 @@ def fill_folder(
         tokenizers.save(folder)
         corpus = CorpusRead(origins=cleaner.summary())
         prepared = Prepared(key=key, corpus=corpus, dev=dev.origins).with_files(
-            training, (preparation.TOKENS, preparation.DEV_TOKENS)
+            training, (preparation.TOKENS, dev_set.DEV_TOKENS)
         )
     _keep_seen_lines(folder, arguments.start)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
@@ -198,7 +198,7 @@ def fill_folder(
 _TAKEN_OVER = (
     *map(Path, model_folder.DEV),
     Path(model_folder.TRAINING) / preparation.TOKENS,
-    Path(model_folder.TRAINING) / preparation.DEV_TOKENS,
+    Path(model_folder.TRAINING) / dev_set.DEV_TOKENS,
     Path(model_folder.TRAINING) / SEEN,
 )
 

@@ -28,7 +28,7 @@ from mt.events import Event, Listener, Notice, ignore, to_all
 from mt.files import clean
 from mt.folder_lock import folder_lock
 from mt.model.device import choose_device, choose_training_dtype, set_threads
-from mt.train import preparation
+from mt.train import dev_set, preparation
 from mt.train.checkpoint import Progress, list_checkpoints
 from mt.train.distributed import Ranks, joined_ranks
 from mt.train.prepared import Prepared
@@ -251,7 +251,7 @@ def _make_trainer(
         config=config.training,
         data=TrainingData(
             train=TokenStore(training / preparation.TOKENS),
-            dev=TokenStore(training / preparation.DEV_TOKENS),
+            dev=TokenStore(training / dev_set.DEV_TOKENS),
             weights=config.corpus.weights,
         ),
         device=place.device,

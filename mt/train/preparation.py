@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import NoReturn
@@ -31,14 +30,15 @@ from mt.text.symbols import learn_symbols
 from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.truecase_table import learn_truecaser, merged
-from mt.train.tokenising import encoded_blocks
+from mt.train.dev_set import DevSet
+from mt.train.tokenising import encoded_blocks, report_unknown
 
 _TOKENIZER_PAIRS = (
     200_000  # and of case; more do not change the pieces, but would not fit in memory
 )
 _MOST_BEYOND = 100  # so many pairs of a length teach it, however large the corpus is
 
-PAIRS, TOKENS, DEV_TOKENS = "pairs.arrow", "tokens.arrow", "dev-tokens.arrow"
+PAIRS, TOKENS = "pairs.arrow", "tokens.arrow"
 _SUBWORDS = TextRules(normalise=normalise, is_blank=is_blank)
 _SYMBOLS = TextRules(normalise=symbols.with_single_spaces, is_blank=symbols.has_no_symbol)
 
@@ -46,16 +46,6 @@ _SYMBOLS = TextRules(normalise=symbols.with_single_spaces, is_blank=symbols.has_
 def rules_of(config: Config) -> TextRules:
     """When texts are the same or blank to a model with these settings."""
     return _SYMBOLS if config.tokenizer.takes_symbols else _SUBWORDS
-
-
-@dataclass(frozen=True, kw_only=True)
-class DevSet:
-    """A validation set, as raw text."""
-
-    sources: list[str]
-    targets: list[str]
-    origins: tuple[tuple[str, int], ...]
-    """Name and number of pairs of each corpus in it, in order."""
 
 
 def store_texts(
@@ -206,13 +196,7 @@ def store_tokens(
     size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
     if not write_tokens(folder / TOKENS, blocks(), vocab_size=size):
         _refuse_nothing(cleaner)
-    _tell_unknown("the training text", num_unknown, num_tokens, listener)
-
-
-def _tell_unknown(what: str, num_unknown: int, num_tokens: int, listener: Listener) -> None:
-    if num_unknown:
-        text = f"{num_unknown} of {num_tokens} symbols of {what} are unknown to the model"
-        listener(Notice(text=text, is_warning=True))
+    report_unknown("the training text", num_unknown, num_tokens, listener)
 
 
 def _kept_blocks(
@@ -235,58 +219,11 @@ def longest_usual(lengths: NDArray[np.int32]) -> int:
     return int(np.partition(lengths, place)[place])
 
 
-def store_dev_tokens(
-    folder: Path, tokenizers: TokenizerPair, dev: DevSet, *, listener: Listener
-) -> None:
-    """Tokenise the validation pairs that have text on both sides, for the validation loss."""
-    pairs = [
-        (source, target)
-        for source, target in zip(dev.sources, dev.targets, strict=True)
-        if not tokenizers.source.is_blank(source) and not tokenizers.target.is_blank(target)
-    ]
-    left = tokenizers.source.encode_batch([source for source, _ in pairs])
-    right = tokenizers.target.encode_batch([target for _, target in pairs])
-    size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    write_tokens(folder / DEV_TOKENS, [TokenBlock.of(left, right)], vocab_size=size)
-    num_unknown = sum(ids.count(UNKNOWN) for ids in (*left, *right))
-    num_tokens = sum(map(len, (*left, *right)))
-    _tell_unknown("the validation set", num_unknown, num_tokens, listener)
-
-
 def store_keys(path: Path, cleaner: Cleaner) -> None:
     """Write which lines are trained on, by which test lines among them are known later."""
     rows = cleaner.for_training
     keys = (cleaner.keys.column(side)[rows] for side in ("source", "target"))
     SeenLines.of(*keys).save(path)
-
-
-def read_dev(readers: Iterable[Reader], *, rules: TextRules, listener: Listener) -> DevSet:
-    """Read a validation set whole; blank lines stay, so that its score is that of its files.
-
-    Raises DataError when no pair has text on both sides.
-    """
-    sources: list[str] = []
-    targets: list[str] = []
-    origins: list[tuple[str, int]] = []
-    num_blank = 0
-    for reader in readers:
-        before = len(sources)
-        for pair in reader:
-            if pair.fault:
-                text = f"{pair.origin}:{pair.line}: left out of the validation set: {pair.fault}"
-                listener(Notice(text=text, is_warning=True))
-                continue
-            sources.append(pair.source)
-            targets.append(pair.target)
-            if rules.is_blank(pair.source) or rules.is_blank(pair.target):
-                num_blank += 1
-        origins.append((reader.files[0], len(sources) - before))
-    if num_blank == len(sources):
-        raise DataError(f"the validation set has no usable pair: {len(sources)} read, all blank")
-    if num_blank:
-        text = f"{num_blank} of {len(sources)} validation pairs have a blank side"
-        listener(Notice(text=text, is_warning=True))
-    return DevSet(sources=sources, targets=targets, origins=tuple(origins))
 
 
 def _stored(folder: Path, rows: NDArray[np.bool_]) -> Iterator[Pair]:

@@ -18,6 +18,7 @@ from itertools import chain, islice
 from mt.corpus.pair import Pair
 from mt.corpus.store import Sequences
 from mt.errors import TrainingError
+from mt.events import Listener, Notice
 from mt.text.tokenizer_pair import TokenizerPair, read_tokenizer
 
 EncodedBlock = tuple[list[Pair], Sequences, Sequences]
@@ -107,3 +108,10 @@ def _start_worker(models: list[bytes]) -> None:
 def _encode_in_worker(texts: tuple[list[str], list[str]]) -> tuple[Sequences, Sequences]:
     assert _tokenizers is not None
     return _encode(_tokenizers, texts, num_threads=1)
+
+
+def report_unknown(what: str, num_unknown: int, num_tokens: int, listener: Listener) -> None:
+    """Warn of symbols that a model does not know, where there are any."""
+    if num_unknown:
+        text = f"{num_unknown} of {num_tokens} symbols of {what} are unknown to the model"
+        listener(Notice(text=text, is_warning=True))
