@@ -300,7 +300,7 @@ def signalled(self, *arguments):
     if self.progress.update == at:
         for _ in range(count):
             os.kill(os.getpid(), number)
-    if where == "_scored":
+    if where == "_score":
         return original(self, *arguments)
 setattr(Trainer, where, signalled)
 main(sys.argv[5:])
@@ -319,7 +319,7 @@ def _signalled(*arguments: object) -> Run:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("where", ["_update", "_scored"])
+@pytest.mark.parametrize("where", ["_update", "_score"])
 def test_signal_ends_a_run_with_all_saved(
     where: str, number: signal.Signals, few: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -340,7 +340,7 @@ def test_second_signal_ends_a_run_at_once(
     """T15: what was saved before stays."""
     folder = tmp_path / "m"
     plan = ("-o", folder, *SMALL, "--updates", "50", "--set", "training.validate_every=4")
-    run = _signalled("_scored", int(number), 2, 8, "train", *few, *plan)
+    run = _signalled("_score", int(number), 2, 8, "train", *few, *plan)
     assert run.status in (128 + number, -number)
     assert "Traceback" not in run.err
     assert "interrupted and saved" not in run.err
