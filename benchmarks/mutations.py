@@ -1,9 +1,9 @@
 """Whether the tests notice when a line of the code is wrong.
 
 `python benchmarks/mutations.py` makes a copy of the tree, puts one mutation after another into it,
-and runs the tests: those of the file, `tests/ROOM/test_FILE.py`, then those of its room, then
-`tests/cases`. It ends at the first that fails. Mutations that all tests pass are survivors; those
-that change nothing anybody could see are argued in `mutations.md`, which lies beside this.
+and runs the tests: `tests/ROOM/test_FILE.py` and others of the room that import the file, then all
+of the room, then `tests/cases`. It ends at the first that fails. Mutations that all tests pass are
+survivors; those that change nothing anybody could see are argued in `mutations.md` beside this.
 
 `mutations.json` holds them: eight that no test noticed when someone first tried, and 32 drawn by
 `--draw`. Each is one line of a function, by its text: one that is gone ends the program.
@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 import pytest
@@ -133,6 +134,8 @@ def tried(mutation: Mutation, copy: Path, stages: Sequence[str]) -> Verdict:
     finally:
         _write(path, text)
     verdict = "hang" if failed == "hang" else "killed"
+    if failed not in ("", "hang") and (again := _failed([failed], copy, _STAGES[stage])):
+        raise RuntimeError(f"{failed} fails without any mutation: {again}")
     if not failed:
         verdict = "argued" if f"`{mutation.name}`" in ARGUED.read_text("utf-8") else "survived"
     seconds = time.monotonic() - started
@@ -153,23 +156,21 @@ def _write(path: Path, text: str) -> None:
 
 def _failed_test(stage: str, file: str, copy: Path) -> str:
     """The first test of a stage that fails; "hang" if it did not end, empty if all pass."""
-    _, room, *_, name = file.split("/")
-    paths = {
-        "file": f"tests/{room}/test_{name}",
-        "room": f"tests/{room}",
-        "cases": "tests/cases",
-    }
-    if not (copy / paths[stage]).exists():
-        return ""
+    tests = _tests_of(stage, file, copy)
+    return _failed(tests, copy, _STAGES[stage]) if tests else ""
+
+
+def _failed(tests: list[str], copy: Path, most: int) -> str:
+    """The first of some tests that fails, within `most` processor seconds; as above."""
     output = copy.parent / "output"
     pid = os.fork()
     if pid == 0:
-        _run_tests(paths[stage], copy, output, _STAGES[stage])
-    status = _waited(pid, _WALL * _STAGES[stage])
+        _run_tests(tests, copy, output, most)
+    status = _waited(pid, _WALL * most)
     if status is None:
         return "hang"
     if os.WIFSIGNALED(status):
-        return "hang" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "crash"
+        return "hang"
     code = os.WEXITSTATUS(status)
     if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return ""
@@ -180,7 +181,25 @@ def _failed_test(stage: str, file: str, copy: Path) -> str:
     return found[1]
 
 
-def _run_tests(tests: str, copy: Path, output: Path, seconds: int) -> NoReturn:
+def _tests_of(stage: str, file: str, copy: Path) -> list[str]:
+    """What pytest is to run, the tests that bear the name of the file first."""
+    _, room, *_, name = file.split("/")
+    if stage == "cases":
+        return ["tests/cases"]
+    if stage == "room":
+        return [f"tests/{room}"]
+    module = file.removesuffix(".py").replace("/", ".")
+    named = copy / "tests" / room / f"test_{name}"
+    importing = [
+        path
+        for path in sorted((copy / "tests" / room).glob("test_*.py"))
+        if path != named and re.search(rf"\b{module}\b", path.read_text("utf-8"))
+    ]
+    found = [named, *importing] if named.exists() else importing
+    return [path.relative_to(copy).as_posix() for path in found]
+
+
+def _run_tests(tests: list[str], copy: Path, output: Path, seconds: int) -> NoReturn:
     """Become pytest in the copy."""
     code = 99
     try:
@@ -192,7 +211,9 @@ def _run_tests(tests: str, copy: Path, output: Path, seconds: int) -> NoReturn:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         os.environ["PYTHONPATH"] = str(copy)
         sys.path[0] = str(copy)
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", tests]))
+        # Processes that tests start by multiprocessing would run this program anew.
+        sys.modules["__main__"] = ModuleType("__main__")
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
         sys.stdout.flush()
     except BaseException:
         traceback.print_exc()

@@ -37,6 +37,16 @@ def test_better_is_better_whether_more_or_fewer(metric: str) -> None:
     assert most_different(np.array([1.0, 3.0, 3.0, -1.0]), 2) == ([1, 2], [3])
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-10, 1e-9, 1.1e-9, 1.0])
+def test_the_sentences_that_differ_are_those_that_are_won_and_lost(size: float) -> None:
+    """At the bound below which two scores are the same, too."""
+    gained = np.array([size, -size, 0.0])
+    counted = outcome(gained)
+    best, worst = most_different(gained, 3)
+    assert (len(best), len(worst)) == (counted.wins, counted.losses)
+    assert set(best) <= {0} and set(worst) <= {1}
+
+
 def test_groups_are_scored_by_themselves() -> None:
     (chrf,) = measure(FIRST, metrics_for([REFERENCE], Recipe(metrics=("chrf",))))
     found = score_by_group(chrf, ["x", "y", "x", "y"])

@@ -66,6 +66,19 @@ def test_corpus_scores_and_signatures(num_references: int, lowercase: bool, spli
         assert mine.score().signature == theirs.get_signature().format()
 
 
+def test_the_signature_of_sampled_scores_is_that_of_sacrebleu() -> None:
+    theirs = dict(zip(("BLEU", "chrF2", "chrF2++", "TER"), their_metrics(), strict=True))
+    systems = [("one", HYPOTHESES), ("other", HYPOTHESES[::-1])]
+    for test_type, key in (("bs", "bs"), ("ar", "ar")):
+        signatures, _ = PairedTest(systems, theirs, REFERENCES, test_type=test_type, n_samples=20)()
+        *ours, _ = measure(HYPOTHESES, metrics_for(REFERENCES, Recipe()))
+        for mine in ours:
+            expected = signatures[mine.metric.name].format()
+            seed = int(signatures[mine.metric.name].info["seed"])
+            assert f"|{key}:20|seed:{seed}" in expected
+            assert mine.metric.signature(**{key: 20, "seed": seed}) == expected
+
+
 @settings(deadline=None)
 @given(TEXTS, st.randoms(use_true_random=False))
 def test_sentence_scores(texts: list[str], order: random.Random) -> None:
