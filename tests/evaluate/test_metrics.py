@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_corpus_scores_and_signatures(num_references: int, lowercase: bool, spli
 
 def test_the_signature_of_sampled_scores_is_that_of_sacrebleu() -> None:
     theirs = dict(zip(("BLEU", "chrF2", "chrF2++", "TER"), their_metrics(), strict=True))
-    systems = [("one", HYPOTHESES), ("other", HYPOTHESES[::-1])]
+    systems: list[tuple[str, Sequence[str]]] = [("one", HYPOTHESES), ("other", HYPOTHESES[::-1])]
     for test_type, key in (("bs", "bs"), ("ar", "ar")):
         signatures, _ = PairedTest(systems, theirs, REFERENCES, test_type=test_type, n_samples=20)()
         *ours, _ = measure(HYPOTHESES, metrics_for(REFERENCES, Recipe()))
