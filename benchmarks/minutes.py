@@ -14,12 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+from busy import busy
 
 STARTER = Path(__file__).parents[1] / "data" / "starter"
 NUM_PAIRS, NUM_DEV = 5000, 1500
@@ -41,18 +40,6 @@ def write_corpus(folder: Path) -> list[str]:
         path.write_text("".join(f"{line}\n" for line in long), "utf-8")
         dev += ["--dev", str(path)]
     return [*arguments, *dev]
-
-
-@contextmanager
-def busy(count: int) -> Iterator[None]:
-    """Within, so many other processes compute all the time."""
-    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
 
 
 def measure(corpus: list[str], folder: Path, minutes: float) -> dict[str, Any]:
