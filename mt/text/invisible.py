@@ -12,7 +12,6 @@ import re
 import unicodedata
 
 _NO_MEANING = (
-    "\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # controls, but white space and NUL
     "\u00ad"  # soft hyphen
     "\u034f"  # combining grapheme joiner
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction

@@ -12,7 +12,7 @@ from mt.text.invisible import is_invisible
 from mt.text.normalise import normalise
 
 MEANINGLESS = [
-    *"\x01\x08\x0e\x1b\x7f\x80\x9f\u00ad\u034f\u061c\u180b\u180e\u200b\u200c\u200d\u200e\u200f",
+    *"\u00ad\u034f\u061c\u180b\u180e\u200b\u200c\u200d\u200e\u200f",
     *"\u202a\u202c\u202e\u2060\u2063\u2064\u2066\u2069\u206a\u206f\ufe00\ufe0e\ufe0f\ufeff\ufff9",
     *"\ufffa\ufffb\U0001d173\U000e0001\U000e0041\U000e007f\U000e0100\U000e01ef",
 ]

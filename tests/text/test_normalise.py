@@ -31,9 +31,26 @@ def test_nothing_compatible_is_folded(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "separator", ["\u2028", "\u2029", "\x85", "\f", "\v", "\x1c", "\x1e", "\r", "\t", "\u3164", "▁"]
+    "separator",
+    [
+        "\u2028",
+        "\u2029",
+        "\x85",
+        "\f",
+        "\v",
+        "\x1c",
+        "\x1e",
+        "\r",
+        "\t",
+        "\0",
+        "\x08",
+        "\x7f",
+        "\x9d",
+        "\u3164",
+        "▁",
+    ],
 )
-def test_separators_become_one_space(separator: str) -> None:
+def test_separators_and_controls_become_one_space(separator: str) -> None:
     assert normalise(f"a{separator}{separator}b{separator}") == "a b"
 
 

@@ -90,7 +90,7 @@ KINDS: dict[str, Kind] = {
         "sides in another language than asked for", "doubt", "are the files in the right order?"
     ),
     "numbers_differ": _kind("pairs whose numbers differ by value", "doubt", "kept; look at them"),
-    "nul": _kind("NUL characters", "doubt", "left out of the text; is the file UTF-16?"),
+    "nul": _kind("NUL characters", "doubt", "read as spaces; is the file UTF-16?"),
     "replacement": _kind(
         "replacement characters: text broken before it came here",
         "doubt",
@@ -122,7 +122,7 @@ KINDS: dict[str, Kind] = {
     "markup": _kind("sides with tags or entities", "note", "kept; remove them if unwanted"),
     "separator": _kind("line separators that end no line", "note", "read as spaces"),
     "carriage_return": _kind("carriage returns inside a line", "note", "read as spaces"),
-    "control": _kind("control characters", "note", "left out of the text"),
+    "control": _kind("control characters", "note", "read as spaces"),
     "bom": _kind("byte order marks inside the text", "note", "left out of the text"),
     "not_nfc": _kind("sides that are not in Unicode's form NFC", "note", "brought into NFC"),
 }
