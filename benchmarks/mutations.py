@@ -1,9 +1,9 @@
 """Whether the tests notice when a line of the code is wrong.
 
 `python benchmarks/mutations.py` makes a copy of the tree, puts one mutation after another into it,
-and runs the tests: `tests/ROOM/test_FILE.py` and others of the room that import the file, then all
-of the room, then `tests/cases`. It ends at the first that fails. Mutations that all tests pass are
-survivors; those that change nothing anybody could see are argued in `mutations.md` beside this.
+and runs the tests: those of the room of the file, beginning with `tests/ROOM/test_FILE.py` and what
+is near it by imports, then `tests/cases`. It ends at the first that fails. Mutations that all tests
+pass are survivors; those that nobody could see are argued in `mutations.md` beside this.
 
 `mutations.json` holds them: eight that no test noticed when someone first tried, and 32 drawn by
 `--draw`. Each is one line of a function, by its text: one that is gone ends the program.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import re
@@ -37,7 +38,7 @@ ROOT = Path(__file__).parent.parent
 RECORD = Path(__file__).with_suffix(".json")
 ARGUED = Path(__file__).with_suffix(".md")
 ROOMS = ("model", "search", "train", "evaluate")
-_STAGES = {"file": 200, "room": 600, "cases": 1500}
+_STAGES = {"room": 900, "cases": 1500}
 """Most processor seconds of the tests of each stage; what takes longer hangs."""
 _WALL = 8
 """Most seconds on the clock, as a multiple of those: what waits for ever uses no processor."""
@@ -61,7 +62,7 @@ def main() -> None:
     parser.add_argument("--draw", type=int, metavar="N", help="print N more mutations, as JSON")
     parser.add_argument("--seed", type=int, default=15)
     parser.add_argument("--only", metavar="REGEX", help="those whose name matches")
-    parser.add_argument("--stages", default="file,room,cases", help="which tests, in order")
+    parser.add_argument("--stages", default="room,cases", help="which tests, in order")
     parser.add_argument("--from", dest="path", type=Path, default=RECORD, metavar="FILE")
     flags = parser.parse_args()
     if flags.draw:
@@ -182,21 +183,36 @@ def _failed(tests: list[str], copy: Path, most: int) -> str:
 
 
 def _tests_of(stage: str, file: str, copy: Path) -> list[str]:
-    """What pytest is to run, the tests that bear the name of the file first."""
-    _, room, *_, name = file.split("/")
+    """What pytest is to run: of a room, the tests first that are nearest to the file by imports."""
     if stage == "cases":
         return ["tests/cases"]
-    if stage == "room":
-        return [f"tests/{room}"]
-    module = file.removesuffix(".py").replace("/", ".")
-    named = copy / "tests" / room / f"test_{name}"
-    importing = [
-        path
-        for path in sorted((copy / "tests" / room).glob("test_*.py"))
-        if path != named and re.search(rf"\b{module}\b", path.read_text("utf-8"))
-    ]
-    found = [named, *importing] if named.exists() else importing
-    return [path.relative_to(copy).as_posix() for path in found]
+    _, room, *_, name = file.split("/")
+    distances = _distances(file, copy / "mt" / room)
+    tests = sorted((copy / "tests" / room).glob("test_*.py"))
+
+    def distance(test: Path) -> float:
+        text = test.read_text("utf-8")
+        near = [steps for module, steps in distances.items() if re.search(rf"\b{module}\b", text)]
+        return -1 if test.name == f"test_{name}" else min(near, default=math.inf)
+
+    return [test.relative_to(copy).as_posix() for test in sorted(tests, key=distance)]
+
+
+def _distances(file: str, room: Path) -> dict[str, int]:
+    """How many imports lie between the module of a file and each of its room that uses it."""
+    texts = {
+        path.relative_to(room.parent.parent).as_posix(): path.read_text("utf-8")
+        for path in room.rglob("*.py")
+    }
+    modules = {path: path.removesuffix(".py").replace("/", ".") for path in texts}
+    found = {modules[file]: 0}
+    for steps in range(1, len(texts)):
+        for path, text in texts.items():
+            if modules[path] not in found and any(
+                re.search(rf"\b{module}\b", text) for module, at in found.items() if at < steps
+            ):
+                found[modules[path]] = steps
+    return found
 
 
 def _run_tests(tests: list[str], copy: Path, output: Path, seconds: int) -> NoReturn:

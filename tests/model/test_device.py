@@ -9,7 +9,14 @@ import torch
 from safetensors import SafetensorError
 
 from mt.errors import ConfigError, DeviceMemoryError
-from mt.model.device import choose_device, fitting_in_memory, products_in_tf32
+from mt.model.device import (
+    choose_device,
+    choose_devices,
+    fitting_in_memory,
+    products_in_tf32,
+    set_threads,
+    using_threads,
+)
 
 
 def test_tf32_is_on_within_on_cuda_alone_and_off_again_after() -> None:
@@ -133,3 +140,23 @@ def test_no_attention_on_cuda_plans_a_kernel_for_each_shape(
         assert torch.backends.cuda.math_sdp_enabled()  # type: ignore[no-untyped-call]
     finally:
         torch.backends.cuda.enable_cudnn_sdp(before)
+
+
+def test_threads_are_set_where_a_number_is_given() -> None:
+    before = torch.get_num_threads()
+    with using_threads(2):
+        set_threads(None)
+        assert torch.get_num_threads() == 2
+        set_threads(1)
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
+
+
+def test_as_many_devices_as_there_are_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda number: None)
+    for count, expected in ((1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (None, [0, 1, 2])):
+        assert [each.index for each in choose_devices("cuda", count)] == expected
+    with pytest.raises(ConfigError, match="--devices 4: there are 3 CUDA devices"):
+        choose_devices("cuda", 4)

@@ -171,3 +171,14 @@ def test_a_model_that_gives_no_number_is_refused() -> None:
     model = TableModel(torch.full((1, 1, 4, 4), math.nan))
     with pytest.raises(ModelNumbersError, match="NaN"):
         sample(model, SamplingConfig())
+
+
+def test_a_sample_that_finds_no_way_on_ends_as_it_is() -> None:
+    """No end, and no word twice: behind the last word nothing is left to be drawn."""
+    logits = torch.zeros(1, 1, 5, 5)
+    logits[..., [START, END]] = -math.inf
+    config = SamplingConfig(samples=40, seed=3)
+    (found,) = sample(TableModel(logits), config, no_repeat_ngram=1, max_length=9)
+    assert {tuple(sorted(each.tokens)) for each in found} == {(2, 3, 4)}
+    assert len({each.tokens for each in found}) == 6
+    assert {each.log_probability for each in found} == {-math.inf}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mt.text.tokenizer import END
 from mt.train.batch import Batch
 from mt.train.checkpoint import Progress
 from mt.train.distributed import Ranks
@@ -76,3 +77,28 @@ def test_a_run_goes_on_from_one_device_to_another_with_the_next_batch(
     epoch, batch, _ = stopped[-1]
     rest = walk(tmp_path, count=25 - stop, ahead=ahead[then], start=(epoch, batch), device=then)
     assert rest == (whole[stop:], places[stop:])
+
+
+def test_an_epoch_holds_each_pair_once(tmp_path: Path) -> None:
+    """The second and the third as well as the first; the order is another one each time."""
+    store = write_pairs(tmp_path / "pairs.arrow", 30)
+    progress = Progress()
+    stream = BatchStream(
+        TrainingData(train=store, dev=store),
+        budget(1),
+        progress,
+        device=torch.device("cpu"),
+        ranks=Ranks(),
+    )
+    epochs: dict[int, list[tuple[int, ...]]] = {}
+    for batch in stream:
+        if progress.epoch == 3:
+            break
+        rows = [
+            tuple(row[mask].tolist())
+            for row, mask in zip(batch.source, batch.source_mask, strict=True)
+        ]
+        epochs.setdefault(progress.epoch, []).extend(rows)
+    end = [(*ids.tolist(), END) for ids in store.sources(range(30))]
+    assert [sorted(epochs[epoch]) for epoch in range(3)] == [sorted(end)] * 3
+    assert epochs[1] != epochs[2]

@@ -62,3 +62,16 @@ def test_a_process_that_dies_is_an_error_in_words(
 
 def kill_oneself(texts: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_leaves_ctrl_c_to_the_first_process(
+    tokenizers: TokenizerPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C goes to all processes of a terminal: only one of them is to answer."""
+    monkeypatch.setattr(tokenising, "_tokenizers", None)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        tokenising._start_worker([tokenizers.source.model, tokenizers.target.model])
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
