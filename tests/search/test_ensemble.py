@@ -168,7 +168,12 @@ def test_company_changes_no_result(capacity: int, seed: int) -> None:
     found = dict(search_groups(ensemble, groups, symbols=SYMBOLS, config=config, capacity=capacity))
     for key in range(count):
         (alone,) = beam_search(ensemble, source[[key]], mask[[key]], symbols=SYMBOLS, config=config)
-        assert found[key].hypotheses == alone.hypotheses
+        together = found[key].hypotheses
+        assert [each.tokens for each in together] == [each.tokens for each in alone.hypotheses]
+        # Kernels of some processors round a row by where it stands in their registers.
+        for ours, theirs in zip(together, alone.hypotheses, strict=True):
+            assert ours.score == pytest.approx(theirs.score, abs=1e-6)
+            assert ours.hit_limit == theirs.hit_limit
 
 
 def test_all_members_select_and_join_alike() -> None:

@@ -148,7 +148,7 @@ def _digest_in(path: Path) -> str:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("cut", "is no shortlist, or is damaged"),
+        ("cut", "is damaged: its content is not what was written"),
         ("text", "is no shortlist, or is damaged"),
         ("foreign", "is no shortlist, or is damaged"),
         ("lacking", "is no shortlist, or is damaged"),
