@@ -176,7 +176,7 @@ def _failed(tests: list[str], copy: Path, most: int) -> str:
     if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return ""
     text = output.read_text("utf-8", "replace")
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", text, re.MULTILINE)
     if found is None:
         raise RuntimeError(f"pytest ended with {code}:\n{text[-3000:]}")
     return found[1]

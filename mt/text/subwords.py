@@ -41,11 +41,15 @@ class SubwordTokenizer(Tokenizer):
         found = (ids.pad_id(), ids.bos_id(), ids.eos_id(), ids.unk_id())
         if found != (PAD, START, END, UNKNOWN):
             raise ModelFolderError(f"{name} has other reserved ids than mt's: {found}")
-        self._bytes = {
-            i: int(self._processor.IdToPiece(i)[3:5], 16)
-            for i in range(self.vocab_size)
-            if self._processor.IsByte(i)
-        }
+        try:
+            pieces = self.pieces(range(self.vocab_size))
+            self._bytes = {
+                i: int(piece[3:5], 16)
+                for i, piece in enumerate(pieces)
+                if self._processor.IsByte(i)
+            }
+        except ValueError as error:  # a piece that is not UTF-8, or no byte
+            raise ModelFolderError(f"{name} is damaged: {error}") from error
 
     @property
     def vocab_size(self) -> int:

@@ -49,3 +49,22 @@ def test_json_that_is_nested_too_deeply_is_refused_by_its_line(tmp_path: Path) -
     content = b'{"source": "a", "target": "b"}\n' + b"[" * 100_000 + b"\n"
     with pytest.raises(DataError, match=r"a\.jsonl:2: not JSON: nested too deeply"):
         read(tmp_path / "a.jsonl", content)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".gz", b"\x1f\x8b"), (".xz", b"\xfd7zXZ\x00"), (".bz2", b"BZh")]
+)
+def test_a_compressed_file_that_was_cut_within_its_first_bytes_is_refused(
+    tmp_path: Path, suffix: str, start: bytes
+) -> None:
+    path = tmp_path / f"a.tsv{suffix}"
+    for length in range(len(start)):
+        with pytest.raises(DataError, match="damaged or cut short"):
+            read(path, start[:length])
+    assert read(path, b"eins\tone\n") == [("eins", "one")]  # named so, and not compressed
+
+
+def test_a_catalogue_that_ends_within_a_plural_is_refused_by_its_line(tmp_path: Path) -> None:
+    content = b'msgid "a"\nmsgstr "b"\n\nmsgid "pear"\nmsgid_plural "pears"\n'
+    with pytest.raises(DataError, match=r"a\.po:4: broken PO syntax"):
+        read(tmp_path / "a.po", content)

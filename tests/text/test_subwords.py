@@ -121,3 +121,12 @@ def test_no_text_is_refused() -> None:
 def test_bytes_that_are_no_tokenizer_are_refused() -> None:
     with pytest.raises(ModelFolderError, match="not a sentencepiece model"):
         SubwordTokenizer(b"hello")
+
+
+def test_a_piece_that_is_not_utf_8_is_refused_when_the_model_is_read() -> None:
+    """sentencepiece loads it, and fails where the piece is spelt."""
+    model = train_subwords(["größer ist größer"], kind="bpe", vocab_size=285).model
+    letter = "ö".encode()
+    assert letter in model
+    with pytest.raises(ModelFolderError, match="it is damaged"):
+        SubwordTokenizer(model.replace(letter, b"\xc3\xff"), name="it")

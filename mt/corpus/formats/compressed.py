@@ -15,22 +15,30 @@ import zstandard
 
 from mt.errors import DataError
 
-COMPRESSED_SUFFIXES = frozenset({".gz", ".xz", ".zst", ".bz2"})
+_STARTS = {
+    ".gz": b"\x1f\x8b",
+    ".xz": b"\xfd7zXZ\x00",
+    ".zst": b"\x28\xb5\x2f\xfd",
+    ".bz2": b"BZh",
+}
+COMPRESSED_SUFFIXES = frozenset(_STARTS)
 
 _BLOCK = 1 << 16
 _DAMAGED = (EOFError, lzma.LZMAError, zstandard.ZstdError, zlib.error, OSError)
 
 
-def _decompressed(file: io.BufferedReader) -> BinaryIO:
+def _decompressed(file: io.BufferedReader, suffix: str) -> BinaryIO:
     start = file.peek(6)[:6]
-    if start.startswith(b"\x1f\x8b"):
+    if start.startswith(_STARTS[".gz"]):
         return cast(BinaryIO, gzip.GzipFile(fileobj=file))
-    if start.startswith(b"\xfd7zXZ\x00"):
+    if start.startswith(_STARTS[".xz"]):
         return cast(BinaryIO, lzma.LZMAFile(file))
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
+    if start.startswith(_STARTS[".zst"]):
         return cast(BinaryIO, _WholeZstd(file))
-    if start.startswith(b"BZh"):
+    if start.startswith(_STARTS[".bz2"]):
         return cast(BinaryIO, bz2.BZ2File(file))
+    if suffix in _STARTS and _STARTS[suffix].startswith(start):
+        raise EOFError(f"there are {len(start)} bytes, fewer than a {suffix} file begins with")
     return file
 
 
@@ -76,7 +84,7 @@ def read_blocks(
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     with file:
         try:
-            stream = _decompressed(file)
+            stream = _decompressed(file, path.suffix.lower())
             before = 0
             while block := stream.read(_BLOCK):
                 if file.seekable():

@@ -35,6 +35,8 @@ class Po(FileReader):
             raise DataError(f"{where}: broken PO syntax") from error
         for entry in catalogue:
             fault = OBSOLETE if entry.obsolete else FUZZY if "fuzzy" in entry.flags else ""
+            if entry.msgid_plural and not entry.msgstr_plural:  # polib passes the last one
+                raise DataError(f"{origin}:{entry.linenum}: broken PO syntax: no msgstr[0] follows")
             for source, target in _forms(entry):
                 missing = "" if target.strip() else NO_TARGET
                 sides = on_one_line(source), on_one_line(target)
