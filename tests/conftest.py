@@ -1,10 +1,15 @@
-"""What holds for all tests: one thread a process, since tests run side by side.
+"""What holds for all tests: one thread a process, since tests run side by side, and Ctrl-C heard.
 
-Tests of several threads or workers ask for them.
+Tests of several threads or workers ask for them. Shells let what they start in the background ignore
+Ctrl-C, and so do the commands that a test starts from there.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when torch is imported, here and in children

@@ -129,9 +129,12 @@ def test_a_signal_ends_a_command_in_one_line(number: signal.Signals, tmp_path: P
     with subprocess.Popen(
         command_line("eval", "--hyp", pipe, pipe), stderr=subprocess.PIPE, env=variables()
     ) as process:
-        _until_it_opens(pipe)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=_TIMEOUT)
+        try:
+            _until_it_opens(pipe)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=_TIMEOUT)
+        finally:
+            process.kill()
     assert (process.returncode, err) == (128 + number, b"mt: interrupted\n")
 
 
