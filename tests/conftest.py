@@ -1,7 +1,7 @@
 """What holds for all tests: one thread a process, since tests run side by side, and Ctrl-C heard.
 
-Tests of several threads or workers ask for them. Shells let what they start in the background ignore
-Ctrl-C, and so do the commands that a test starts from there.
+Tests of several threads or workers ask for them. Shells let what they start in the background
+ignore Ctrl-C, and so do the commands that a test starts from there.
 """
 
 from __future__ import annotations
