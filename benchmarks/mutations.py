@@ -38,9 +38,9 @@ ROOT = Path(__file__).parent.parent
 RECORD = Path(__file__).with_suffix(".json")
 ARGUED = Path(__file__).with_suffix(".md")
 ROOMS = ("model", "search", "train", "evaluate")
-_STAGES = {"room": 900, "cases": 1500}
+_STAGES = {"room": 500, "cases": 1000}
 """Most processor seconds of the tests of each stage; what takes longer hangs."""
-_WALL = 8
+_WALL = 6
 """Most seconds on the clock, as a multiple of those: what waits for ever uses no processor."""
 
 
