@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from time_to_quality import find
 
-from mt.corpus.formats.text import read_text_lines
+from mt.formats.text import read_text_lines
 from mt.text.normalise import normalise
 from mt.text.words import word_of_each_token
-from mt.translate.alignment import AttentionView, word_alignment
-from mt.translate.forced import force
-from mt.translate.scorer import Scorer
+from mt.translation.alignment import AttentionView, word_alignment
+from mt.translation.forced import force
+from mt.translation.scorer import Scorer
 
 _ROUNDS = 8  # of expectation maximisation
 _TENSION = 4.0  # how strongly the prior draws links to the diagonal, as in fast_align

@@ -15,11 +15,11 @@ import torch
 from store import write_corpus
 
 from mt.files import new_folder
+from mt.model_folder.folder import build_model, save_weights, write_config
 from mt.presets import preset
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.model_folder import build_model, save_weights, write_config
 
 _PIECES = 32_000
 _PAIRS = 20_000  # of invented text for the tokenizer

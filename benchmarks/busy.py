@@ -77,9 +77,9 @@ def train_rate(model: Path, batch_tokens: int, seconds: float) -> float:
     from mt.corpus.store import TokenStore
     from mt.events import BatchDone
     from mt.model.device import choose_device, choose_training_dtype
+    from mt.model_folder.folder import TRAINING, read_config
+    from mt.preparation.pipeline import TOKENS
     from mt.text.tokenizer_pair import TokenizerPair
-    from mt.train.preparation import TOKENS
-    from mt.translate.model_folder import TRAINING, read_config
 
     config = read_config(model)
     training = dataclasses.replace(config.training, batch_tokens=batch_tokens)
@@ -114,11 +114,11 @@ def validation_seconds(model: Path) -> float:
     from mt.corpus.store import TokenStore
     from mt.events import ignore
     from mt.model.device import choose_device
-    from mt.train.dev_set import DEV_TOKENS
-    from mt.train.distributed import Ranks
-    from mt.train.validation import ValidationTask, score_weights
-    from mt.translate.model_folder import TRAINING, load_model
-    from mt.translate.translator import Translator
+    from mt.model_folder.folder import TRAINING, load_model
+    from mt.preparation.dev_set import DEV_TOKENS
+    from mt.training.distributed import Ranks
+    from mt.training.validation import ValidationTask, score_weights
+    from mt.translation.translator import Translator
 
     loaded = load_model(model)
 

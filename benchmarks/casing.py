@@ -18,12 +18,12 @@ from pathlib import Path
 import click
 
 from mt.config import SearchConfig
-from mt.corpus.formats.text import read_text_lines
-from mt.evaluate.metrics import Recipe, measure, metrics_for
+from mt.evaluation.metrics import Recipe, measure, metrics_for
 from mt.events import Event
+from mt.formats.text import read_text_lines
 from mt.model.device import set_threads
-from mt.translate.model_folder import read_config
-from mt.translate.translator import Translator
+from mt.model_folder.folder import read_config
+from mt.translation.translator import Translator
 
 _FORMS: dict[str, Callable[[str], str]] = {
     "as written": str,

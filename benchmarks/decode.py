@@ -39,8 +39,8 @@ from decode_systems import (
 from decode_tables import show_latency, show_speed, summary_of
 from time_to_quality import find
 
-from mt.corpus.formats.text import read_text_lines
-from mt.evaluate.scores import Score, corpus_scores
+from mt.evaluation.scores import Score, corpus_scores
+from mt.formats.text import read_text_lines
 
 _BASE_SENTENCES, _BASE_TOKENS = 128, 25
 _FORCED_BEAM, _BASE_BATCH = 4, 64

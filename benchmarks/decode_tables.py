@@ -9,7 +9,7 @@ from typing import Any
 import click
 from decode_systems import PEER, Case, Result, System
 
-from mt.evaluate.scores import Score
+from mt.evaluation.scores import Score
 
 Summary = dict[str, Any]
 _Measure = Callable[[Result], float]

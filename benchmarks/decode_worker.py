@@ -59,8 +59,8 @@ def mt_translate(job: Job) -> Translate:
         os.environ.setdefault(cache, "64")
     from mt.config import Precision
     from mt.model.device import set_threads
-    from mt.translate.model_folder import read_config
-    from mt.translate.translator import Translator
+    from mt.model_folder.folder import read_config
+    from mt.translation.translator import Translator
 
     set_threads(job.threads)
     folder = Path(job.folder)

@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from mt.corpus.formats import open_corpora
-from mt.corpus.formats.options import ReadingOptions
 from mt.errors import MtError
+from mt.formats import open_corpora
+from mt.formats.options import ReadingOptions
 
 _COUNTS = ("tu", "units", "entries", "csv_rows", "lines")
 

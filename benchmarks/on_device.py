@@ -22,7 +22,7 @@ from mt.events import BatchDone, Event, Notice
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import count_parameters
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.translator import Translator
+from mt.translation.translator import Translator
 
 TOLERANCE = 1e-4  # relative, between devices in float32
 _BOUND = 25  # tokens of a translation

@@ -20,7 +20,7 @@ import click
 import sentencepiece
 from time_to_quality import find
 
-from mt.corpus.formats.text import read_text_lines
+from mt.formats.text import read_text_lines
 
 PIECES = 10_000
 _SETS = ("train", "val")

@@ -20,7 +20,7 @@ from torch.autograd.profiler_util import FunctionEvent
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from mt.model.dropout import Dropout
-from mt.train import objective
+from mt.training import loss
 
 GROUPS = (
     "products, forward",
@@ -82,7 +82,7 @@ def profiled(activities: Iterable[ProfilerActivity]) -> Iterator[profile]:
     """Within, operators are recorded, and the regions of dropout and loss are marked."""
     marks: list[tuple[Any, str, str]] = [
         (Dropout, "forward", _DROPOUT),
-        (objective, "projected_cross_entropy", _LOSS),
+        (loss, "projected_cross_entropy", _LOSS),
     ]
     held = [(owner, name, getattr(owner, name)) for owner, name, _ in marks]
     for owner, name, region in marks:

@@ -32,9 +32,9 @@ from store import resident
 for cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
     os.environ.setdefault(cache, "64")
 
-from mt.corpus.formats.text import read_text_lines  # noqa: E402
-from mt.translate.model_folder import load_model  # noqa: E402
-from mt.translate.translator import Translator  # noqa: E402
+from mt.formats.text import read_text_lines  # noqa: E402
+from mt.model_folder.folder import load_model  # noqa: E402
+from mt.translation.translator import Translator  # noqa: E402
 
 _MT = (sys.executable, "-m", "mt", "translate", "--device", "cpu")
 _IMPORTS = (sys.executable, "-c", "import torch, sentencepiece")

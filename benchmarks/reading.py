@@ -21,7 +21,7 @@ from time_to_quality import find
 
 from mt.cli.main import main as mt
 from mt.corpus.sampler import BatchSampler
-from mt.train import stream, trainer
+from mt.training import data_loader, trainer
 
 
 class Stopwatch:
@@ -54,7 +54,7 @@ def main(folder: Path, updates: int, source: str, target: str) -> None:
     """Measure the cost of batches while training on FOLDER."""
     watch = Stopwatch()
     watch.watch(BatchSampler, "epoch")
-    watch.watch(stream, "make_batch")
+    watch.watch(data_loader, "make_batch")
     watch.watch(trainer.Trainer, "_update")
     corpus = [find(folder, "train", language) for language in (source, target)]
     dev = [find(folder, "val", language) for language in (source, target)]

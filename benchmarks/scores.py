@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mt.evaluate.scores import tokenizer_for
+from mt.evaluation.scores import tokenizer_for
 
 _DIGITS = 10  # after the point, of the scores that are compared
 _SHARE = 0.05  # of the sentences of a system that another takes over

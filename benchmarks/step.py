@@ -38,11 +38,11 @@ from mt.config import Precision
 from mt.corpus.store import TokenStore
 from mt.events import BatchDone
 from mt.model.device import choose_device, choose_training_dtype, set_threads
+from mt.model_folder.folder import TRAINING, read_config
+from mt.preparation.pipeline import TOKENS
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.train.batch import make_batch
-from mt.train.preparation import TOKENS
-from mt.train.trainer import Trainer
-from mt.translate.model_folder import TRAINING, read_config
+from mt.training.batch import make_batch
+from mt.training.trainer import Trainer
 
 _TOLERANCE = (
     0.05  # between the formula and torch's counter, which counts a fused kernel its own way

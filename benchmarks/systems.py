@@ -33,7 +33,7 @@ from watched import Line
 from mt.config import CorpusConfig
 from mt.corpus.sampler import BatchSampler
 from mt.corpus.store import TokenStore
-from mt.translate.model_folder import METRICS, TRAINING, read_config
+from mt.model_folder.folder import METRICS, TRAINING, read_config
 
 INTERVAL = 20  # updates between lines of a log, as between the records of metrics.jsonl
 BATCH_TOKENS = 4096  # padded tokens of a batch

@@ -13,14 +13,14 @@ from torch.nn import functional
 
 from mt.config import SearchConfig, TrainingConfig
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.search_model import SearchModel
+from mt.model.inference.search_model import SearchModel
 from mt.search.scheduler import beam_search
 from mt.search.sentence import Symbols
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
-from mt.train.loss import projected_cross_entropy
-from mt.train.optimizer import clip_gradient, make_optimizer
-from mt.train.schedule import learning_rate
+from mt.training.loss import projected_cross_entropy
+from mt.training.optimizer import clip_gradient, make_optimizer
+from mt.training.schedule import learning_rate
 
 Task = Literal["reversal", "copy"]
 VOCABULARY = 24

@@ -15,10 +15,10 @@ from mt.corpus.store import TokenStore
 from mt.events import BatchDone, Event, Listener, ignore
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import TranslationModel
-from mt.train.checkpoint import Progress
-from mt.train.stream import TrainingData
-from mt.train.trainer import Trainer
-from mt.train.validation import TranslationScores, ValidationTask
+from mt.training.checkpoint import Progress
+from mt.training.data_loader import TrainingData
+from mt.training.trainer import Trainer
+from mt.training.validation import TranslationScores, ValidationTask
 
 _NEVER = 10**9  # updates
 

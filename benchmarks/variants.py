@@ -30,9 +30,9 @@ from mt.cli.options import from_assignments
 from mt.corpus.store import TokenStore
 from mt.events import BatchDone
 from mt.model.device import choose_training_dtype, set_threads
+from mt.model_folder.folder import TRAINING, build_model, read_config
+from mt.preparation.pipeline import TOKENS
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.train.preparation import TOKENS
-from mt.translate.model_folder import TRAINING, build_model, read_config
 
 DECODER_ONLY = (
     "model.architecture=decoder-only",

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from mt.config import SamplingConfig, SearchConfig
     from mt.errors import MtError
     from mt.text.glossary import Glossary
-    from mt.translate.translation import TranslatedText, Translation
-    from mt.translate.translator import Translator
+    from mt.translation.translation import TranslatedText, Translation
+    from mt.translation.translator import Translator
 
 __version__ = "0.1.0"
 
@@ -33,9 +33,9 @@ _HOMES = {
     "MtError": "mt.errors",
     "SamplingConfig": "mt.config",
     "SearchConfig": "mt.config",
-    "TranslatedText": "mt.translate.translation",
-    "Translation": "mt.translate.translation",
-    "Translator": "mt.translate.translator",
+    "TranslatedText": "mt.translation.translation",
+    "Translation": "mt.translation.translation",
+    "Translator": "mt.translation.translator",
 }
 
 

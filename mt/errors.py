@@ -64,3 +64,9 @@ class ConfigError(MtError):
     """The command line or a configuration file asks for something that cannot be."""
 
     exit_code = 2
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise ConfigError with `message` unless `condition` holds."""
+    if not condition:
+        raise ConfigError(message)

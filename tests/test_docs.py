@@ -21,7 +21,7 @@ import mt.config
 from mt.cli.main import main
 from mt.config import Config
 from mt.corpus.checks.finding import KINDS, flag_of
-from mt.corpus.formats import FORMS
+from mt.formats import FORMS
 from mt.presets import PRESETS, preset
 
 ROOT = Path(__file__).parents[1]

@@ -10,18 +10,21 @@ import mt
 ROOT = Path(mt.__file__).parent
 
 FLOORS: dict[str, set[str]] = {
+    "formats": set(),
     "text": set(),
-    "corpus": set(),
     "model": set(),
     "search": set(),
-    "train": {"corpus", "text", "model"},
-    "translate": {"text", "model", "search"},
-    "evaluate": {"text"},
-    "convert": {"text", "model", "translate"},
-    "report": {"text", "model", "search", "translate", "evaluate"},
+    "evaluation": {"text"},
+    "corpus": {"formats"},
+    "model_folder": {"corpus", "text", "model"},
+    "preparation": {"formats", "corpus", "text", "model_folder"},
+    "training": {"corpus", "text", "model"},
+    "translation": {"text", "model", "search", "model_folder"},
+    "exchange": {"text", "model", "model_folder"},
+    "reporting": {"text", "model", "search", "model_folder", "translation", "evaluation"},
     "cli": {
-        *("corpus", "text", "model", "search", "train", "translate", "evaluate", "convert"),
-        "report",
+        *("formats", "corpus", "text", "model", "search", "evaluation", "model_folder"),
+        *("preparation", "training", "translation", "exchange", "reporting"),
     },
 }
 """For each room, the rooms it may import; every room may import floor 0."""
@@ -33,13 +36,13 @@ ONE_ROOM = {
     "sentencepiece": ["mt/text/subwords.py"],
     "sentencex": ["mt/text/segments.py"],
     "regex": ["mt/text/segments.py"],
-    "sacrebleu": ["mt/evaluate/metrics.py", "mt/evaluate/scores.py"],
-    "datasets": ["mt/corpus/formats/columnar.py", "mt/corpus/store.py"],
-    "zstandard": ["mt/corpus/formats/compressed.py"],
-    "lxml": ["mt/corpus/formats/xml.py"],
-    "polib": ["mt/corpus/formats/po.py"],
-    "ctranslate2": ["mt/convert/ctranslate2.py"],
-    "matplotlib": ["mt/report/figures.py"],
+    "sacrebleu": ["mt/evaluation/metrics.py", "mt/evaluation/scores.py"],
+    "datasets": ["mt/corpus/store.py", "mt/formats/columnar.py"],
+    "zstandard": ["mt/formats/compressed.py"],
+    "lxml": ["mt/formats/xml.py"],
+    "polib": ["mt/formats/po.py"],
+    "ctranslate2": ["mt/exchange/ctranslate2.py"],
+    "matplotlib": ["mt/reporting/figures.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""
@@ -105,6 +108,6 @@ def test_awkward_packages_stand_behind_one_room() -> None:
 
 
 def test_the_corpus_and_the_scores_need_no_torch() -> None:
-    for room in ("corpus", "evaluate"):
+    for room in ("formats", "corpus", "evaluation"):
         for path in (ROOT / room).rglob("*.py"):
             assert not any(name.split(".")[0] == "torch" for name in imports_of(path)), path

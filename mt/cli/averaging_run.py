@@ -13,18 +13,18 @@ from mt.cli.fine_tuning import MAY_DIFFER
 from mt.cli.machine import typed_command
 from mt.cli.new_folder import refuse_existing
 from mt.config import Config, ModelConfig
-from mt.corpus.seen_lines import FILE as SEEN
-from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import new_folder
 from mt.model.translation_model import count_parameters
+from mt.model_folder import folder as model_folder
+from mt.model_folder.average import average_weights
+from mt.model_folder.card import CardFacts
+from mt.model_folder.card_file import write_card
+from mt.model_folder.seen_lines import FILE as SEEN
+from mt.model_folder.seen_lines import SeenLines
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.train.best import METRIC_NAMES
-from mt.train.keeping import KeptWeights, best_of, last_of, list_kept
-from mt.translate import model_folder
-from mt.translate.averaging import average_weights
-from mt.translate.card_file import write_card
-from mt.translate.model_card import CardFacts
+from mt.training.best import METRIC_NAMES
+from mt.training.kept_weights import KeptWeights, best_of, last_of, list_kept
 
 
 @dataclass(frozen=True, kw_only=True)

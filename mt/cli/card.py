@@ -14,10 +14,10 @@ from mt.cli.machine import typed_command
 from mt.config import Config
 from mt.errors import ModelFolderError
 from mt.events import Event, RunDescribed, TrainingEnded, TrainingStarted, Validated
-from mt.train.prepared import Prepared
-from mt.translate import model_folder
-from mt.translate.card_file import add_test_scores, write_card
-from mt.translate.card_scores import (
+from mt.model_folder import folder as model_folder
+from mt.model_folder.card import CardFacts
+from mt.model_folder.card_file import add_test_scores, write_card
+from mt.model_folder.scores import (
     CardScore,
     ResultOnSet,
     add_result,
@@ -25,7 +25,7 @@ from mt.translate.card_scores import (
     digest_of_lines,
     digest_of_weights,
 )
-from mt.translate.model_card import CardFacts
+from mt.preparation.reuse import Prepared
 
 _KINDS = (RunDescribed, TrainingStarted, Validated, TrainingEnded)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from mt.cli.scored_text import System
-from mt.evaluate.comparison import (
+from mt.evaluation.comparison import (
     Splitter,
     gains,
     most_different,
@@ -17,8 +17,8 @@ from mt.evaluate.comparison import (
     score_by_group,
     words_by_frequency,
 )
-from mt.evaluate.metrics import Measured
-from mt.evaluate.results import Result
+from mt.evaluation.metrics import Measured
+from mt.evaluation.results import Result
 
 _SIGNIFICANT = 0.05
 

@@ -12,24 +12,24 @@ from mt.cli.records import rejected_pairs
 from mt.config import Config, ModelConfig
 from mt.config_file import Values
 from mt.corpus.cleaning import TOO_LONG
-from mt.corpus.formats import open_corpora
-from mt.corpus.formats.options import ReadingOptions
-from mt.corpus.formats.text import CONVERT
-from mt.corpus.pair import Reader
-from mt.corpus.seen_lines import FILE as SEEN
-from mt.corpus.seen_lines import SeenLines
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError, DataError
 from mt.events import CorpusRead, Listener, Notice, to_all
 from mt.files import write_text
+from mt.formats import open_corpora
+from mt.formats.options import ReadingOptions
+from mt.formats.pair import Reader
+from mt.formats.text import CONVERT
+from mt.model_folder import folder as model_folder
+from mt.model_folder.seen_lines import FILE as SEEN
+from mt.model_folder.seen_lines import SeenLines
+from mt.preparation import dev_set, pipeline
+from mt.preparation.reuse import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.presets import preset, preset_for, vocab_size_for
 from mt.text.symbols import MOST_SYMBOLS
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.truecase_table import merged
-from mt.train import dev_set, preparation
-from mt.train.best import METRIC_NAMES
-from mt.train.prepared import Prepared, digest_of, find_prepared, key_of_run, take_over
-from mt.translate import model_folder
+from mt.training.best import METRIC_NAMES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,7 @@ def fill_folder(
     given = None if arguments.start is None else arguments.start.tokenizers
     dev = None
     if inputs.dev:
-        rules = preparation.rules_of(draft)
+        rules = pipeline.rules_of(draft)
         dev = dev_set.read_dev(inputs.dev, rules=rules, listener=listener)
     digests, *others = (
         [digest_of(reader) for reader in readers]
@@ -147,22 +147,20 @@ def fill_folder(
         stamps = _stamps(inputs.train)
         with rejected_pairs(arguments.rejected) as note_rejected:
             listeners = to_all([listener, note_rejected])
-            cleaner = preparation.store_texts(inputs.train, training, draft, listener=listeners)
+            cleaner = pipeline.store_texts(inputs.train, training, draft, listener=listeners)
             if _stamps(inputs.train) != stamps:
                 raise DataError(
                     "the corpus changed while it was read", hint="Start again when it is complete"
                 )
-            preparation.clean(cleaner, dev, inputs.against, num_held_out=draft.corpus.held_out)
-            dev = dev or preparation.held_out_set(training, cleaner)
+            pipeline.clean(cleaner, dev, inputs.against, num_held_out=draft.corpus.held_out)
+            dev = dev or pipeline.held_out_set(training, cleaner)
             so_far = CorpusRead(origins=cleaner.summary())
             config = settle_sizes(arguments, values, so_far, listener=listener)
-            tokenizers = given or preparation.train_tokenizers(
+            tokenizers = given or pipeline.train_tokenizers(
                 training, config, cleaner.for_training, listener=listener
             )
-            tokenizers = preparation.with_truecaser(
-                tokenizers, training, config, cleaner.for_training
-            )
-            preparation.store_tokens(
+            tokenizers = pipeline.with_truecaser(tokenizers, training, config, cleaner.for_training)
+            pipeline.store_tokens(
                 training,
                 tokenizers,
                 cleaner,
@@ -171,14 +169,14 @@ def fill_folder(
                 listener=listeners,
             )
         dev_set.store_dev_tokens(training, tokenizers, dev, listener=listener)
-        preparation.store_keys(training / SEEN, cleaner)
-        (training / preparation.PAIRS).unlink()
+        pipeline.store_keys(training / SEEN, cleaner)
+        (training / pipeline.PAIRS).unlink()
         for name, lines in zip(model_folder.DEV, (dev.sources, dev.targets), strict=True):
             write_text(folder / name, "".join(f"{line}\n" for line in lines))
         tokenizers.save(folder)
         corpus = CorpusRead(origins=cleaner.summary())
         prepared = Prepared(key=key, corpus=corpus, dev=dev.origins).with_files(
-            training, (preparation.TOKENS, dev_set.DEV_TOKENS)
+            training, (pipeline.TOKENS, dev_set.DEV_TOKENS)
         )
     _keep_seen_lines(folder, arguments.start)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
@@ -197,7 +195,7 @@ def fill_folder(
 
 _TAKEN_OVER = (
     *map(Path, model_folder.DEV),
-    Path(model_folder.TRAINING) / preparation.TOKENS,
+    Path(model_folder.TRAINING) / pipeline.TOKENS,
     Path(model_folder.TRAINING) / dev_set.DEV_TOKENS,
     Path(model_folder.TRAINING) / SEEN,
 )
@@ -217,10 +215,8 @@ def _longest_source(training: Path, start: Start | None) -> int:
 
     A model that is fine-tuned on shorter text still knows what it learnt before.
     """
-    lengths = TokenStore(training / preparation.TOKENS).source_lengths
-    return max(
-        preparation.longest_usual(lengths), 0 if start is None else start.config.longest_source
-    )
+    lengths = TokenStore(training / pipeline.TOKENS).source_lengths
+    return max(pipeline.longest_usual(lengths), 0 if start is None else start.config.longest_source)
 
 
 def _take_over(

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mt.config import Config
-from mt.corpus.formats.text import read_text_lines
 from mt.errors import ModelFolderError
-from mt.evaluate.metrics import SYMBOL_METRICS, Measured, Recipe, measure, metrics_for
-from mt.evaluate.scores import tokenizer_for
-from mt.evaluate.sequences import BLEU_TOKENIZER
-from mt.evaluate.significance import BOOTSTRAP, NUM_SAMPLES, SEED, Interval, bootstrap_scores
+from mt.evaluation.metrics import SYMBOL_METRICS, Measured, Recipe, measure, metrics_for
+from mt.evaluation.scores import tokenizer_for
+from mt.evaluation.sequences import BLEU_TOKENIZER
+from mt.evaluation.significance import BOOTSTRAP, NUM_SAMPLES, SEED, Interval, bootstrap_scores
 from mt.events import Listener, Notice
-from mt.train.best import Extent
-from mt.train.distributed import Ranks
-from mt.train.validation import TranslationScores, ValidationTask, Validator
-from mt.translate.translator import Translator
+from mt.formats.text import read_text_lines
+from mt.training.best import Extent
+from mt.training.distributed import Ranks
+from mt.training.validation import TranslationScores, ValidationTask, Validator
+from mt.translation.translator import Translator
 
 _Scoring = Callable[[list[str], list[str]], list[Measured]]
 """What is counted in texts against references."""

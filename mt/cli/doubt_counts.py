@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mt.errors import ModelFolderError
 
 if TYPE_CHECKING:
-    from mt.translate.translation import Translation
+    from mt.translation.translation import Translation
 
 _EMPTY = "empty, of text that is not"
 _IMPOSSIBLE = "that the model holds for impossible"

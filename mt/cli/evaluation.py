@@ -22,12 +22,12 @@ from mt.cli.search_flags import search_config
 from mt.cli.term_flags import TermCounts, glossary_of
 from mt.cli.translation_console import TranslationConsole
 from mt.cli.trivial_systems import tell_beside
-from mt.corpus.formats.text import read_text_lines
-from mt.evaluate.metrics import Measured, Recipe, measure, metrics_for, too_long_for_ter
-from mt.evaluate.results import TEST_NAMES, Result, Sampling, results_of
+from mt.evaluation.metrics import Measured, Recipe, measure, metrics_for, too_long_for_ter
+from mt.evaluation.results import TEST_NAMES, Result, Sampling, results_of
+from mt.formats.text import read_text_lines
 from mt.model.device import set_threads
-from mt.translate.model_folder import read_config
-from mt.translate.translator import Translator
+from mt.model_folder.folder import read_config
+from mt.translation.translator import Translator
 
 
 @dataclass(frozen=True, kw_only=True)

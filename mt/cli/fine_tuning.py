@@ -14,17 +14,17 @@ import torch
 
 from mt.config import Config
 from mt.config_file import Values
-from mt.corpus.formats.aligned import AlignedText
-from mt.corpus.formats.options import base_language
-from mt.corpus.pair import Reader
-from mt.corpus.seen_lines import FILE as SEEN
-from mt.corpus.seen_lines import SeenLines
 from mt.errors import ConfigError
 from mt.events import Listener, Notice
+from mt.formats.aligned import AlignedText
+from mt.formats.options import base_language
+from mt.formats.pair import Reader
 from mt.model.translation_model import TranslationModel
+from mt.model_folder.folder import load_model
+from mt.model_folder.seen_lines import FILE as SEEN
+from mt.model_folder.seen_lines import SeenLines
 from mt.presets import PRESETS
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.model_folder import load_model
 
 _FLAGS = {
     "architecture": " (--architecture)",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mt.text.tokenizer import Tokenizer
     from mt.text.tokenizer_pair import TokenizerPair
-    from mt.translate.scorer import ScoredTokens, Scorer
-    from mt.translate.translation import TranslatedPart, TranslatedText, Translation
+    from mt.translation.scorer import ScoredTokens, Scorer
+    from mt.translation.translation import TranslatedPart, TranslatedText, Translation
 
 _END_PIECE = "</s>"
 
@@ -67,13 +67,13 @@ def _part_record(part: TranslatedPart, tokenizer: Tokenizer) -> dict[str, Any]:
 def flags_record(
     source: str, text: str, *, hit_limit: bool = False, usual: float | None
 ) -> list[str]:
-    """What is conspicuous about a translation, as in `mt.translate.flags`.
+    """What is conspicuous about a translation, as in `mt.translation.flags`.
 
     Of symbols (`usual` is None) only whether it was ended: the other signs are those of text.
     """
     if usual is None:
         return ["truncated"] if hit_limit else []
-    from mt.translate.flags import flags_of
+    from mt.translation.flags import flags_of
 
     return list(flags_of(source, text, hit_limit=hit_limit, usual=usual))
 
@@ -88,8 +88,8 @@ def translation_records(
     """One object a line: `source` and `hypotheses`, each with `text`, `score` and more.
 
     `recased` is what was translated where the source was not written in usual case. `flags` as in
-    `mt.translate.flags`, measured against `usual`; `same_tokens`: whether the text is cut into the
-    tokens again that search found, so that `mt score` gives it the same score. A line that was
+    `mt.translation.flags`, measured against `usual`; `same_tokens`: whether the text is cut into
+    the tokens again that search found, so that `mt score` gives it the same score. A line that was
     translated in parts is `split`, and a hypothesis has its `parts`, each with `source`, `text`,
     `score`, `tokens` and `same_tokens`: `mt score` knows the scores of these. Of a
     translator with a glossary the line has its `terms`, and a hypothesis `terms_honoured` and

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mt.cli.tensorboard import FOLDER as TENSORBOARD
-from mt.corpus.seen_lines import FILE as SEEN
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import clean
 from mt.folder_lock import NAME as LOCK
 from mt.folder_lock import folder_lock
+from mt.model_folder import folder as model_folder
+from mt.model_folder.seen_lines import FILE as SEEN
 from mt.text.tokenizer_pair import FILES as TOKENIZERS
-from mt.train.checkpoint import list_checkpoints
-from mt.translate import model_folder
+from mt.training.checkpoint import list_checkpoints
 
 _PREPARING = "preparing"
 """A file in the training folder from before the first corpus is read until the first state is

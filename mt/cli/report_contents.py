@@ -14,18 +14,25 @@ import click
 from mt.cli.evaluation import Evaluation
 from mt.cli.machine import typed_command
 from mt.errors import MtError
-from mt.evaluate.scores import word_splitter
+from mt.evaluation.scores import word_splitter
 from mt.events import Event, Notice
 from mt.files import write_text
-from mt.report.contents import ModelRecord, Report, Scored, ScoredFile, SystemOutput, TrivialSystem
-from mt.report.curves import read_curves
-from mt.report.model_section import commands_of
-from mt.report.report_page import report_page
-from mt.report.sentence_attention import AttendedSentence, attend_to_sentences
-from mt.report.sentences import groups_of
-from mt.train.prepared import Prepared
-from mt.translate.model_folder import CARD, TRAINING
-from mt.translate.scorer import Scorer
+from mt.model_folder.folder import CARD, TRAINING
+from mt.preparation.reuse import Prepared
+from mt.reporting.contents import (
+    ModelRecord,
+    Report,
+    Scored,
+    ScoredFile,
+    SystemOutput,
+    TrivialSystem,
+)
+from mt.reporting.curves import read_curves
+from mt.reporting.model_section import commands_of
+from mt.reporting.report_page import report_page
+from mt.reporting.sentence_attention import AttendedSentence, attend_to_sentences
+from mt.reporting.sentences import groups_of
+from mt.translation.scorer import Scorer
 
 NUM_EXAMPLES = 10
 _ORDERING = ("chrf", "chrf++", "bleu", "exact", "ter", "ser")

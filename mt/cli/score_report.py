@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mt.evaluate.metrics import Measured
-from mt.evaluate.results import Result
+from mt.evaluation.metrics import Measured
+from mt.evaluation.results import Result
 from mt.files import write_text
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mt.corpus.checks.sides import script_of
-from mt.corpus.formats.text import language_suffix, read_text_lines
 from mt.errors import ConfigError, DataError
-from mt.evaluate.metrics import SYMBOL_METRICS, TEXT_METRICS, Recipe
-from mt.evaluate.scores import looks_tokenised, tokenizer_for
-from mt.evaluate.sequences import BLEU_TOKENIZER
-from mt.text.languages import base_code
+from mt.evaluation.metrics import SYMBOL_METRICS, TEXT_METRICS, Recipe
+from mt.evaluation.scores import looks_tokenised, tokenizer_for
+from mt.evaluation.sequences import BLEU_TOKENIZER
+from mt.formats.text import language_suffix, read_text_lines
+from mt.languages import base_code
 from mt.text.normalise import is_blank
 
 _OWN_WORDS = ("zh", "ja", "ko")  # languages with a tokenizer of their own

@@ -65,7 +65,7 @@ def shortlist_option(command: _F) -> _F:
 
 def search_config(flags: dict[str, Any]) -> SearchConfig:
     """The search settings of the model folder with those of the flags over them."""
-    from mt.translate.model_folder import read_config
+    from mt.model_folder.folder import read_config
 
     given = from_flags(
         "search",

@@ -43,7 +43,7 @@ class SourceLines:
         """Lines in groups that are ready to be translated, of `max_lines` at most."""
         from mt.cli.standard_input import line_groups
         from mt.cli.streams import standard_input
-        from mt.corpus.formats.compressed import read_blocks
+        from mt.formats.compressed import read_blocks
         from mt.lines import split_lines
 
         groups: Iterable[list[bytes]]
@@ -101,10 +101,10 @@ def groups_with_prefixes(
     Raises DataError where the numbers of lines differ: at once where all are files on disk, else
     when it is found.
     """
-    from mt.corpus.formats.compressed import read_blocks
-    from mt.corpus.formats.text import read_lines
+    from mt.formats.compressed import read_blocks
+    from mt.formats.text import read_lines
     from mt.lines import split_lines
-    from mt.translate.prefixes import unequal, with_prefixes
+    from mt.translation.prefixes import unequal, with_prefixes
 
     if path is None:
         return with_prefixes(groups, None)

@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from mt.text.glossary import Glossary
-    from mt.translate.translation import Translation
+    from mt.translation.translation import Translation
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _SHOWN = 5  # terms that are named on standard error

@@ -28,15 +28,15 @@ from mt.events import Event, Listener, Notice, ignore, to_all
 from mt.files import clean
 from mt.folder_lock import folder_lock
 from mt.model.device import choose_device, choose_training_dtype, set_threads
-from mt.train import dev_set, preparation
-from mt.train.checkpoint import Progress, list_checkpoints
-from mt.train.distributed import Ranks, joined_ranks
-from mt.train.prepared import Prepared
-from mt.train.stream import TrainingData
-from mt.train.tokenising import num_cores
-from mt.train.trainer import INTERRUPTED, Trainer
-from mt.translate import model_folder
-from mt.translate.translator import Translator
+from mt.model_folder import folder as model_folder
+from mt.preparation import dev_set, pipeline
+from mt.preparation.reuse import Prepared
+from mt.preparation.tokenise import num_cores
+from mt.training.checkpoint import Progress, list_checkpoints
+from mt.training.data_loader import TrainingData
+from mt.training.distributed import Ranks, joined_ranks
+from mt.training.trainer import INTERRUPTED, Trainer
+from mt.translation.translator import Translator
 
 _SEEDS_APART = 1_000_003  # between the random generators of two ranks
 _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
@@ -250,7 +250,7 @@ def _make_trainer(
         model=model,
         config=config.training,
         data=TrainingData(
-            train=TokenStore(training / preparation.TOKENS),
+            train=TokenStore(training / pipeline.TOKENS),
             dev=TokenStore(training / dev_set.DEV_TOKENS),
             weights=config.corpus.weights,
         ),

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from mt.cli.scored_text import System
-from mt.corpus.seen_lines import FILE, SeenLines
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
-from mt.evaluate.metrics import Metric, measure
-from mt.evaluate.nearest import nearest
-from mt.evaluate.results import Result
-from mt.train.preparation import TOKENS, rules_of
-from mt.translate import model_folder
+from mt.evaluation.metrics import Metric, measure
+from mt.evaluation.nearest import nearest
+from mt.evaluation.results import Result
+from mt.model_folder import folder as model_folder
+from mt.model_folder.seen_lines import FILE, SeenLines
+from mt.preparation.pipeline import TOKENS, rules_of
 
 _MOST_COMPARISONS = 200_000_000
 """Of test lines with training pairs: some seconds. More pairs are passed over evenly."""

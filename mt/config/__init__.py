@@ -27,9 +27,9 @@ from mt.config.model import (
     PositionKind,
     TiedEmbeddings,
 )
-from mt.config.require import require
 from mt.config.search import LengthPenalty, SamplingConfig, SearchConfig, SearchPrecision
 from mt.config.training import MODEL_PARTS, Metric, ModelPart, Precision, TrainingConfig
+from mt.errors import require
 
 __all__ = [
     "DROPPABLE",

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from mt.config.require import require
+from mt.errors import require
 
 SubwordKind = Literal["unigram", "bpe"]
 TokenizerKind = Literal[SubwordKind, "symbols"]

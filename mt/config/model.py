@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mt.config.require import require
+from mt.errors import require
 
 Architecture = Literal["encoder-decoder", "decoder-only"]
 PositionKind = Literal["sinusoidal", "learned", "rotary", "relative"]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from mt.config.require import require
+from mt.errors import require
 
 LengthPenalty = Literal["none", "mean", "gnmt"]
 SearchPrecision = Literal["auto", "float32", "bfloat16", "int8"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from mt.config.require import require
+from mt.errors import require
 
 Metric = Literal["bleu", "chrf", "loss", "exact", "ser"]
 Precision = Literal["auto", "float32", "bfloat16"]

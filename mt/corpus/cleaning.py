@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from mt.config import CorpusConfig
 from mt.corpus.checks.language import LanguageLabel
+from mt.corpus.checks.outliers import LEAST_RATIO_LENGTH, Usual, UsualProportion
 from mt.corpus.checks.sides import TEXT_CHECKS, has_serial_number, main_script
-from mt.corpus.checks.usual import LEAST_RATIO_LENGTH, Usual, UsualProportion
 from mt.corpus.keys import KeyArray, KeyTable, keys_of
-from mt.corpus.pair import INVALID, Pair, Reader
 from mt.corpus.split import choose_held_out
 from mt.errors import DataError
 from mt.events import Listener, OriginRead, PairDropped
+from mt.formats.pair import INVALID, Pair, Reader
 from mt.numerals import numbers_differ
 
 BLANK = "blank side"

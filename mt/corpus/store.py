@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mt.corpus.pair import Pair
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
+from mt.formats.pair import Pair
 
 _BLOCK = 10_000  # pairs
 

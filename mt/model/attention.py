@@ -144,7 +144,7 @@ class MultiHeadAttention(nn.Module):
     """
 
     recorder: Recorder | None = None
-    """Is given the weights of each pass; set by `mt.model.recording` alone."""
+    """Is given the weights of each pass; set by `mt.model.attention_recorder` alone."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ class TranslationModel(nn.Module):
 
     `forward` computes all target positions at once, for training and for scores. Search goes one
     position at a time with a cache, by a `SearchModel` of the same weights
-    (`mt.model.search_model`).
+    (`mt.model.inference.search_model`).
     """
 
     decoder: nn.ModuleList

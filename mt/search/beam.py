@@ -28,12 +28,12 @@ from torch.nn import functional
 
 from mt.config import SearchConfig
 from mt.errors import ModelNumbersError
-from mt.search.banks import allocate, forbid_early_ends, has_phrases
-from mt.search.best import best_of_rows
-from mt.search.constraints import constrain
+from mt.search.constrained.beam_allocation import allocate, forbid_early_ends, has_phrases
+from mt.search.constrained.constraints import constrain
 from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
 from mt.search.sentence import Demands, Sentence, Symbols
 from mt.search.step import S, StepModel
+from mt.search.topk import best_of_rows
 
 _DEAD = 4  # sentences are dropped when one in so many is done: dropping copies what stays
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from mt.config import SamplingConfig, SearchConfig
 from mt.search.beam import Beam, advance
 from mt.search.hypothesis import SearchResult
-from mt.search.sampling import advance_samples, prepare
+from mt.search.sampling.sampler import advance_samples, prepare
 from mt.search.sentence import NO_DEMANDS, Demands, Symbols
 from mt.search.step import S, StepModel
 

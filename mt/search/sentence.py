@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mt.search.constrained.phrases import Phrase, Progress
 from mt.search.hypothesis import FinishedHypotheses
-from mt.search.phrases import Phrase, Progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from typing import Literal
 import regex
 import sentencex
 
-from mt.text.languages import base_code, writes_no_spaces, writes_spaces_between_phrases
+from mt.languages import base_code, writes_no_spaces, writes_spaces_between_phrases
 from mt.text.normalise import SEPARATORS
 
 Cut = Literal["sentence", "clause", "word", "character"]

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from mt.text.languages import base_code
+from mt.languages import base_code
 from mt.text.normalise import normalise
 from mt.text.placeholders import USUAL_PLACEHOLDERS, find_placeholders
 

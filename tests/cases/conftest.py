@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mt.translate.translator import Translator
+from mt.translation.translator import Translator
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import Toy
 

@@ -21,18 +21,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt.config import Config
-from mt.corpus.formats import open_corpora
 from mt.corpus.store import read_pairs as read_stored_pairs
 from mt.errors import DataError
 from mt.events import CorpusRead, Event, PairDropped, ignore
+from mt.formats import open_corpora
 from mt.lines import split_lines
-from mt.text.tokenizer_pair import TokenizerPair
-from mt.train.preparation import (
+from mt.preparation.pipeline import (
     PAIRS,
     TOKENS,
     store_texts,
     store_tokens,
 )
+from mt.text.tokenizer_pair import TokenizerPair
 from tests.cases.model_files import learned_pieces, pieces, records, same_tensors
 from tests.cases.runs import UNTRAINED, Run, command_line, run_here, run_process, variables
 from tests.cases.toy import (
@@ -359,7 +359,7 @@ def test_tsv_row_without_two_columns_is_refused_with_file_and_line(
     assert f"{path}:2: {found}" in message
 
 
-# D10, D18, D19: forms that are not supported (those that are: tests/corpus/test_forms.py)
+# D10, D18, D19: forms that are not supported (those that are: tests/formats/test_forms.py)
 
 _TMX = (
     '<?xml version="1.0" encoding="utf-16"?><tmx version="1.4"><header srclang="en"/><body><tu>'

@@ -18,13 +18,13 @@ from torch import Tensor
 
 from mt.config import SearchConfig
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.search_model import SearchModel
-from mt.model.state import DecoderState
+from mt.model.inference.kv_cache import DecoderState
+from mt.model.inference.search_model import SearchModel
 from mt.model.translation_model import padding_bias
+from mt.model_folder import folder as model_folder
 from mt.text.padding import pad_with_end
-from mt.translate import model_folder
-from mt.translate.translation import Translation
-from mt.translate.translator import Translator
+from mt.translation.translation import Translation
+from mt.translation.translator import Translator
 from tests.cases.runs import run_here
 from tests.cases.toy import WORDS, Toy, as_bytes, as_lines, sentence, toy_sources
 

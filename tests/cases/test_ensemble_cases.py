@@ -12,11 +12,11 @@ import torch
 
 from mt.errors import ConfigError
 from mt.model import device
+from mt.model_folder import folder as model_folder
 from mt.text.subwords import SubwordTokenizer, train_subwords
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate import model_folder
-from mt.translate.scorer import Scorer
-from mt.translate.translator import Translator
+from mt.translation.scorer import Scorer
+from mt.translation.translator import Translator
 from tests.cases.runs import run_here
 from tests.cases.toy import Toy, as_bytes, as_lines, target_of
 

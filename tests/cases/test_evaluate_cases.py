@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mt.evaluate.scores import corpus_scores
+from mt.evaluation.scores import corpus_scores
 from tests.cases.conftest import Trained
 from tests.cases.model_files import records
 from tests.cases.runs import Run, run_here, run_process

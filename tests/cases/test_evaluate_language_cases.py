@@ -158,7 +158,7 @@ def test_a_fault_of_the_command_is_told_before_anything_is_translated(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("mt.translate.translator.Translator.load", never)
+    monkeypatch.setattr("mt.translation.translator.Translator.load", never)
     monkeypatch.setitem(sys.modules, "MeCab", None)
     monkeypatch.delitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", raising=False)
     arguments = ("eval", "-m", model, *toy.test.arguments)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mt.corpus.seen_lines import FILE, SeenLines
+from mt.model_folder.seen_lines import FILE, SeenLines
 from tests.cases.runs import UNTRAINED, run_here
 from tests.cases.toy import WORDS, Toy, as_bytes, as_lines, target_of, toy_pairs, write_files
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file, save_file
 
+from mt.model_folder.folder import load_model, read_config, save_weights, write_config
 from mt.text.subwords import SubwordTokenizer
-from mt.translate.model_folder import load_model, read_config, save_weights, write_config
 from tests.cases.runs import SMALL, run_here
 from tests.cases.toy import Toy
 

@@ -26,15 +26,15 @@ from mt import __version__
 from mt.config import TiedEmbeddings
 from mt.events import BatchDone
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.train.averaging import WeightAverage
-from mt.train.trainer import Trainer
-from mt.train.validation import TranslationScores
-from mt.translate.model_folder import load_model
+from mt.model_folder.folder import load_model
+from mt.training.trainer import Trainer
+from mt.training.validation import TranslationScores
+from mt.training.weight_average import WeightAverage
 from tests.cases.model_files import records
 from tests.cases.runs import SMALL, Run, command_line, run_here, run_process, variables
 from tests.cases.toy import Toy, toy_pairs, write_files
-from tests.train.test_trainer import TINY, VOCABULARY, budget
-from tests.train.test_trainer import Run as SmallRun
+from tests.training.test_trainer import TINY, VOCABULARY, budget
+from tests.training.test_trainer import Run as SmallRun
 
 
 def _cut_short(path: Path) -> None:

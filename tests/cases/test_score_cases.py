@@ -17,9 +17,9 @@ import pytest
 
 from mt.cli.json_records import translation_records
 from mt.config import SearchConfig
-from mt.translate.flags import usual_proportion
-from mt.translate.scorer import Scorer
-from mt.translate.translator import Translator
+from mt.translation.flags import usual_proportion
+from mt.translation.scorer import Scorer
+from mt.translation.translator import Translator
 from tests.cases.runs import run_here
 from tests.cases.toy import LEXICON, Toy, as_bytes, as_lines, sentence, target_of, toy_sources
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mt.translate.shortlist import Shortlist
-from mt.translate.translator import Translator
+from mt.translation.shortlist import Shortlist
+from mt.translation.translator import Translator
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import (
     LEXICON,

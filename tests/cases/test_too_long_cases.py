@@ -11,10 +11,10 @@ import torch
 
 from mt.errors import DeviceMemoryError
 from mt.model.device import fitting_in_memory, is_out_of_memory
-from mt.translate.members import MOST_TOKENS
-from mt.translate.searching import Source
-from mt.translate.translation import BLANK, TranslatedText
-from mt.translate.translator import Translator
+from mt.translation.ensemble import MOST_TOKENS
+from mt.translation.searching import Source
+from mt.translation.translation import BLANK, TranslatedText
+from mt.translation.translator import Translator
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import WORDS, as_bytes, sentence
 

@@ -25,16 +25,16 @@ from torch import Tensor
 from mt.config import Metric
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.events import BatchDone, Event
-from mt.train import validation as validation_module
-from mt.train.batch import Batch, make_batch
-from mt.train.gradients import Gradients
-from mt.train.trainer import Trainer
-from mt.train.validation import TranslationScores, ValidationTask
+from mt.training import validation as validation_module
+from mt.training.batch import Batch, make_batch
+from mt.training.gradients import Gradients
+from mt.training.trainer import Trainer
+from mt.training.validation import TranslationScores, ValidationTask
 from tests.cases.model_files import records, same_tensors
 from tests.cases.runs import SMALL, UNTRAINED, Run, run_here, run_process, variables
 from tests.cases.toy import Toy, as_bytes, toy_pairs, write_bytes, write_files
-from tests.train.test_trainer import TINY, VOCABULARY, budget
-from tests.train.test_trainer import Run as SmallRun
+from tests.training.test_trainer import TINY, VOCABULARY, budget
+from tests.training.test_trainer import Run as SmallRun
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_best_weights_and_the_end_follow_the_direction_of_the_metric(
 _SIGNALLED = """
 import os, signal, sys
 from mt.cli.main import main
-from mt.train.trainer import Trainer
+from mt.training.trainer import Trainer
 where, number, count, at = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 original = getattr(Trainer, where)
 def signalled(self, *arguments):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from mt.translate.translator import Translator
+from mt.translation.translator import Translator
 from tests.cases.runs import UNTRAINED, Run, command_line, run_here, run_process, variables
 from tests.cases.toy import (
     NUM_TEST,

@@ -12,10 +12,10 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from mt.evaluate import metrics
+from mt.evaluation import metrics
 from mt.text.tokenizer import END
-from mt.translate.translation import Translation
-from mt.translate.translator import Translator
+from mt.translation.translation import Translation
+from mt.translation.translator import Translator
 from tests.cases.runs import run_here
 from tests.cases.toy import Toy, sentence, target_of, toy_sources
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from mt.translate.model_folder import read_config
+from mt.model_folder.folder import read_config
 from tests.cases.model_files import same_tensors
 from tests.cases.runs import SMALL, run_here
 from tests.cli.test_fine_tuning import BRIEF, MACHINE, content, write_corpus

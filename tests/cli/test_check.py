@@ -47,8 +47,7 @@ def test_unequal_sides_and_bad_bytes_are_findings_not_ends(
 
 
 def test_every_fault_that_a_reader_gives_is_a_kind() -> None:
-    from mt.corpus import pair
-    from mt.corpus.formats import po, xliff
+    from mt.formats import pair, po, xliff
 
     faults = (pair.INVALID, pair.NO_SOURCE, pair.NO_TARGET, po.FUZZY, po.OBSOLETE)
     for fault in (*faults, xliff.UNTRANSLATED, xliff.OTHER_LANGUAGES):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mt.translate.model_folder import read_config
+from mt.model_folder.folder import read_config
 from tests.cases.runs import SMALL, run_here
 from tests.cases.toy import Toy, as_bytes, toy_sources
 

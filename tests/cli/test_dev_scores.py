@@ -11,9 +11,9 @@ import pytest
 from mt.cli.dev_scores import make_validator
 from mt.config import Config
 from mt.events import ignore
-from mt.train.distributed import Ranks
-from mt.train.validation import TranslationScores, ValidationTask, Validator
-from mt.translate.translation import TranslatedText, Translation
+from mt.training.distributed import Ranks
+from mt.training.validation import TranslationScores, ValidationTask, Validator
+from mt.translation.translation import TranslatedText, Translation
 from tests.cases.model_files import records
 from tests.cases.runs import SMALL, run_here
 from tests.cases.toy import toy_pairs, write_files

@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from mt.model_folder.folder import read_config
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translate.model_folder import read_config
 from tests.cases.model_files import records, same_tensors
 from tests.cases.runs import SMALL, run_here
 from tests.cli.test_main import STARTER

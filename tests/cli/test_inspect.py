@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.runs import run_here
-from tests.report.models import SOURCE, TARGET, write_model
+from tests.reporting.models import SOURCE, TARGET, write_model
 
 
 @pytest.fixture(scope="module")

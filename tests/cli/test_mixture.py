@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mt.train import preparation
+from mt.preparation import pipeline
 from tests.cases.runs import UNTRAINED as FASTEST
 from tests.cases.runs import run_here
 from tests.cli.test_main import STARTER
@@ -134,7 +134,7 @@ def test_filters_are_added_and_taken_away_by_name(corpus: list[str], tmp_path: P
 
 
 def arrow(folder: Path) -> Path:
-    return folder / "training" / preparation.TOKENS
+    return folder / "training" / pipeline.TOKENS
 
 
 @pytest.mark.parametrize("dev", [DEV, []], ids=["given", "held out"])
@@ -185,7 +185,7 @@ def test_another_text_or_setting_is_prepared_anew(corpus: list[str], tmp_path: P
 def test_a_corpus_that_changes_while_it_is_read_is_refused(
     corpus: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = preparation.store_texts
+    read = pipeline.store_texts
 
     def read_while_growing(*arguments: Any, **options: Any) -> Any:
         cleaner = read(*arguments, **options)
@@ -193,7 +193,7 @@ def test_a_corpus_that_changes_while_it_is_read_is_refused(
             file.write("Noch einer.\tAnother.\n")
         return cleaner
 
-    monkeypatch.setattr(preparation, "store_texts", read_while_growing)
+    monkeypatch.setattr(pipeline, "store_texts", read_while_growing)
     run = run_here("train", *corpus, *DEV, "-o", tmp_path / "m", *UNTRAINED)
     assert "the corpus changed while it was read" in run.check_refusal()
     assert not (tmp_path / "m").exists()

@@ -10,7 +10,7 @@ from mt.cli import training_run
 from mt.cli.new_folder import new_model_folder
 from mt.cli.signals import StopSignal
 from mt.errors import ConfigError
-from mt.train.trainer import Trainer
+from mt.training.trainer import Trainer
 from tests.cases.model_files import records
 from tests.cases.runs import SMALL, run_here
 from tests.cases.toy import toy_pairs, write_files

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.runs import run_here
-from tests.report.test_curves_image import a_run
+from tests.reporting.test_curves_image import a_run
 
 
 def folder_of(tmp_path: Path, name: str, *, dev: str = "a\n", tokenizer: bytes = b"t") -> Path:

@@ -12,12 +12,12 @@ import pytest
 
 from mt.cli.records import MetricsFile
 from mt.corpus.keys import key_of
-from mt.corpus.seen_lines import SeenLines
 from mt.events import BatchDone, CorpusRead, OriginRead, Validated
-from mt.train.prepared import Prepared
+from mt.model_folder.seen_lines import SeenLines
+from mt.preparation.reuse import Prepared
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import as_bytes
-from tests.report.models import SOURCE, write_model
+from tests.reporting.models import SOURCE, write_model
 
 SOURCES = [SOURCE, "haus", "日本", "haus <b>"]
 REFERENCES = ["the house <i>", "house", "שלום", "the house"]

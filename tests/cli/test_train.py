@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.train import trainer
+from mt.training import trainer
 from tests.cli.test_main import STARTER, status_of
 
 SMALL = [
@@ -146,7 +146,7 @@ def test_separate_tokenizers_and_post_norm_make_a_whole_model(
 def test_a_settings_file_and_flags_are_merged_and_flags_win(
     corpus: list[str], tmp_path: Path
 ) -> None:
-    from mt.translate.model_folder import read_config
+    from mt.model_folder.folder import read_config
 
     (tmp_path / "c.toml").write_text("[model]\ndropout = 0.25\n[training]\nseed = 5\n")
     folder = tmp_path / "m"
@@ -183,7 +183,7 @@ def test_rejected_pairs_are_written_with_reason_and_place(
 def test_a_japanese_target_trains_and_scores_without_its_tokenizer(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mt.evaluate.scores.find_spec", lambda package: None)
+    monkeypatch.setattr("mt.evaluation.scores.find_spec", lambda package: None)
     for language, line in (("en", "the cat sleeps {}"), ("ja", "{}匹の猫は寝ています。")):
         text = "".join(line.format(i) + "\n" for i in range(60))
         (tmp_path / f"c.{language}").write_text(text, "utf-8")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mt.corpus.pair import INVALID, Pair
 from mt.errors import DataError
+from mt.formats.pair import INVALID, Pair
 
 Sides = Sequence[tuple[str | None, str | None]]
 """Sources and targets; None is a side that is not UTF-8."""

@@ -14,9 +14,9 @@ from mt.config import DROPPABLE, CorpusConfig
 from mt.corpus.checks.finding import KINDS
 from mt.corpus.cleaning import BLANK, Cleaner, TextRules, reason_of
 from mt.corpus.keys import KeyTable, keys_of, loose_text
-from mt.corpus.pair import INVALID
 from mt.errors import DataError
 from mt.events import PairDropped
+from mt.formats.pair import INVALID
 from mt.text.normalise import is_blank, normalise
 from tests.corpus.list_reader import ListReader, Sides
 

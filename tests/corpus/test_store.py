@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mt.corpus.pair import Pair
 from mt.corpus.store import TokenBlock, TokenStore, read_pairs, write_pairs, write_tokens
+from mt.formats.pair import Pair
 
 
 def test_texts_come_back_in_order(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt.corpus.formats import open_corpora
-from mt.corpus.formats.options import ReadingOptions
-from mt.corpus.formats.text import read_lines
 from mt.errors import MtError
+from mt.formats import open_corpora
+from mt.formats.options import ReadingOptions
+from mt.formats.text import read_lines
 from mt.lines import split_lines
 from tests.fuzz.damage import Damage, damages, flips
 from tests.fuzz.samples import FORMS, OTHER, PACKINGS, TEXT

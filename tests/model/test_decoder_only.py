@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mt.config import Config, ModelConfig, PositionKind, TrainingConfig
 from mt.errors import ConfigError, DataError
 from mt.model.decoder_only import DecoderOnly, prefix_bias
-from mt.model.search_model import SearchModel
+from mt.model.inference.search_model import SearchModel
 from mt.model.translation_model import count_parameters
 from tests.model.forms import CHOICES, VOCABULARY, make_model, source_of
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mt.config import LengthPenalty, SearchConfig
 from mt.errors import ConfigError
-from mt.search.constraints import (
+from mt.search.constrained.constraints import (
     LONGEST_LOOP,
     Constraint,
     MinimumLength,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from mt.search.philox import gumbels, key_of, philox
+from mt.search.sampling.philox import gumbels, key_of, philox
 
 _ALL = 0xFFFFFFFF
 

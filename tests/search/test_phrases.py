@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt.config import LengthPenalty, SearchConfig
+from mt.search.constrained.phrases import Phrase, Progress, Reached, WordEdges
 from mt.search.hypothesis import Hypothesis
 from mt.search.penalty import length_penalty
-from mt.search.phrases import Phrase, Progress, Reached, WordEdges
 from mt.search.scheduler import Group, beam_search, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands
 from tests.search.table_model import END, START, SYMBOLS, TableModel, bounded, random_table, sources

@@ -12,10 +12,10 @@ import pytest
 import torch
 
 from mt.config import SamplingConfig, SearchConfig
+from mt.search.constrained.phrases import Phrase, WordEdges
 from mt.search.ensemble import Ensemble
 from mt.search.hypothesis import Hypothesis, SearchResult
 from mt.search.penalty import length_penalty
-from mt.search.phrases import Phrase, WordEdges
 from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import Demands
 from mt.search.step import StepModel

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mt.config import ModelConfig, TokenizerConfig
-from mt.translate.model_folder import FORMAT_VERSION
+from mt.model_folder.folder import FORMAT_VERSION
 from tests.cases.runs import run_here
 
 FORMS = Path(__file__).parent / "forms.json"
@@ -20,7 +20,7 @@ RELEASE = Path(__file__).parent / "release-0.1"
 ADVICE = (
     f"The settings that shape a model are not those of format version {FORMAT_VERSION}. An mt that "
     "knows only that version cannot build such a model: raise FORMAT_VERSION in "
-    f"mt/translate/model_folder.py and add the new list to {FORMS.name} (python -m "
+    f"mt/model_folder/folder.py and add the new list to {FORMS.name} (python -m "
     "tests.versions.test_format_version prints it). Lists of released versions never change."
 )
 

@@ -33,8 +33,8 @@ def command(**flags: Any) -> int:
     mt check train.de train.en --against test.de --against test.en
     """
     from mt.corpus.checks.doctor import examine
-    from mt.corpus.formats import open_corpora
-    from mt.corpus.formats.options import ReadingOptions
+    from mt.formats import open_corpora
+    from mt.formats.options import ReadingOptions
     from mt.text.normalise import is_blank, normalise
 
     options = ReadingOptions(

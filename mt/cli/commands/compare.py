@@ -99,11 +99,11 @@ def _compare(flags: dict[str, Any]) -> list[Comparison]:
         warn_of_hypotheses,
         warn_of_references,
     )
-    from mt.corpus.formats.text import read_text_lines
-    from mt.evaluate.comparison import LENGTHS, count_words, range_name
-    from mt.evaluate.metrics import measure, metrics_for, too_long_for_ter
-    from mt.evaluate.results import Sampling, results_of
-    from mt.evaluate.scores import word_splitter
+    from mt.evaluation.comparison import LENGTHS, count_words, range_name
+    from mt.evaluation.metrics import measure, metrics_for, too_long_for_ter
+    from mt.evaluation.results import Sampling, results_of
+    from mt.evaluation.scores import word_splitter
+    from mt.formats.text import read_text_lines
 
     say = stderr_console().print
     paths = list(flags["references"])

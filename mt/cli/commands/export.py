@@ -37,7 +37,7 @@ def command(model: Path, output: Path, form: str, precision: str) -> None:
     mt export -m checkpoints/de-en -o checkpoints/de-en-ct2
     """
     from mt.cli.new_folder import refuse_existing
-    from mt.convert.ctranslate2 import export_ctranslate2
+    from mt.exchange.ctranslate2 import export_ctranslate2
 
     refuse_existing(output)
     export_ctranslate2(model, output, stored=precision)  # type: ignore[arg-type]

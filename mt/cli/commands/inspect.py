@@ -11,8 +11,8 @@ from mt.errors import DataError
 
 if TYPE_CHECKING:
     from mt.events import Listener
-    from mt.report.attention import AttendedPair
-    from mt.translate.model_folder import LoadedModel
+    from mt.model_folder.folder import LoadedModel
+    from mt.reporting.attention import AttendedPair
 
 
 @click.command("inspect")
@@ -58,9 +58,9 @@ def command(
     from mt.cli.console import stderr_console
     from mt.events import Event, Notice
     from mt.files import require_writable, write_text
-    from mt.report.attention import attend_to_pair
-    from mt.report.attention_page import attention_page
-    from mt.translate.model_folder import load_onto
+    from mt.model_folder.folder import load_onto
+    from mt.reporting.attention import attend_to_pair
+    from mt.reporting.attention_page import attention_page
 
     console = stderr_console()
 
@@ -72,8 +72,8 @@ def command(
     for text in pair or (source or "",):
         _require_utf8(text)
     if png:
-        from mt.report.attention_image import FLAG
-        from mt.report.figures import require_matplotlib
+        from mt.reporting.attention_image import FLAG
+        from mt.reporting.figures import require_matplotlib
 
         require_matplotlib(FLAG)
     require_writable(output)
@@ -87,15 +87,15 @@ def command(
     write_text(output, attention_page(attended, model=name))
     click.echo(f"the page is in {output}", err=True)
     if png:
-        from mt.report.attention_image import write_images
+        from mt.reporting.attention_image import write_images
 
         for path in write_images(attended, output, model=name, listener=listener):
             click.echo(f"an image is in {path}", err=True)
 
 
 def _own_translation(loaded: LoadedModel, source: str, listener: Listener) -> AttendedPair:
-    from mt.report.attention import attend_to_pair
-    from mt.translate.translator import Translator
+    from mt.reporting.attention import attend_to_pair
+    from mt.translation.translator import Translator
 
     translator = Translator(
         loaded.model,

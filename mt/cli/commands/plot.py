@@ -14,8 +14,8 @@ import click
 from mt.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mt.report.curves import Curves
-    from mt.report.curves_image import Axis
+    from mt.reporting.curves import Curves
+    from mt.reporting.curves_image import Axis
 
 _TOKENIZERS = ("tokenizer*.model",)
 
@@ -53,9 +53,9 @@ def command(models: tuple[Path, ...], output: Path, by: Axis, is_full: bool) -> 
     from mt.cli.console import stderr_console
     from mt.events import Event, Notice
     from mt.files import require_writable
-    from mt.report.curves import read_curves
-    from mt.report.curves_image import check_suffix, write_curves
-    from mt.report.figures import require_matplotlib
+    from mt.reporting.curves import read_curves
+    from mt.reporting.curves_image import check_suffix, write_curves
+    from mt.reporting.figures import require_matplotlib
 
     say = stderr_console().print
 
@@ -88,7 +88,7 @@ def _warn_of_differences(
     models: Sequence[Path], runs: Sequence[Curves], *, say: Callable[[str], None]
 ) -> None:
     """Say where curves in one panel do not compare."""
-    from mt.translate.model_folder import DEV
+    from mt.model_folder.folder import DEV
 
     first, name = models[0], runs[0].name
     for model, run in itertools.islice(zip(models, runs, strict=True), 1, None):

@@ -56,7 +56,7 @@ def command(**flags: Any) -> None:
     from mt.cli.evaluation import evaluate
     from mt.cli.report_contents import write_report
     from mt.files import require_writable
-    from mt.translate.model_folder import DEV, read_config, read_dev_pairs
+    from mt.model_folder.folder import DEV, read_config, read_dev_pairs
 
     model = flags["model"]
     require_writable(flags["output"])

@@ -19,7 +19,7 @@ from mt.cli.translation_console import TranslationConsole
 from mt.errors import DataError
 
 if TYPE_CHECKING:
-    from mt.translate.scorer import ScoredPair, Scorer
+    from mt.translation.scorer import ScoredPair, Scorer
 
 _BLOCK = 1 << 16  # bytes
 
@@ -63,7 +63,7 @@ def command(**flags: Any) -> None:
     from mt.cli.search_flags import search_config
     from mt.events import Notice
     from mt.model.device import set_threads
-    from mt.translate.scorer import Scorer
+    from mt.translation.scorer import Scorer
 
     console = stderr_console()
     listener = TranslationConsole(console.print)
@@ -128,7 +128,7 @@ class _Lines:
     @classmethod
     def of(cls, path: Path) -> Iterable[str]:
         """The lines of a path; of a pipe or standard input (-) they are held in memory."""
-        from mt.corpus.formats.text import read_lines, read_text_lines
+        from mt.formats.text import read_lines, read_text_lines
 
         if str(path) == "-":
             return list(_stdin_lines())
@@ -138,7 +138,7 @@ class _Lines:
 
 
 def _stdin_lines() -> Iterator[str]:
-    from mt.corpus.formats.text import CONVERT
+    from mt.formats.text import CONVERT
     from mt.lines import describe_invalid_utf8, split_lines
 
     descriptor = standard_input()
@@ -155,8 +155,8 @@ def _stdin_lines() -> Iterator[str]:
 def _line_writer(scorer: Scorer, flags: dict[str, Any]) -> Callable[[ScoredPair], str]:
     """How a pair is printed."""
     from mt.cli.json_records import alignment_record, flags_record, token_records
-    from mt.translate.alignment import pharaoh
-    from mt.translate.flags import usual_proportion
+    from mt.translation.alignment import pharaoh
+    from mt.translation.flags import usual_proportion
 
     if flags["alignment"]:
         return lambda pair: pharaoh(pair.scored.alignment or ())

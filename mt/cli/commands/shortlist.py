@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mt.config import Config
     from mt.text.tokenizer_pair import TokenizerPair
-    from mt.translate.shortlist import Shortlist
+    from mt.translation.shortlist import Shortlist
 
     Pairs = tuple[list[NDArray[np.integer]], list[NDArray[np.integer]]]
 
@@ -64,10 +64,10 @@ def command(**flags: Any) -> None:
     """
     import numpy as np
 
+    from mt.model_folder.folder import load_tokenizers, read_config
     from mt.text.tokenizer import UNKNOWN
-    from mt.train.lexicon import learn_lexicon
-    from mt.translate.model_folder import load_tokenizers, read_config
-    from mt.translate.shortlist import SHORTLIST, Shortlist
+    from mt.training.ibm_model1 import learn_lexicon
+    from mt.translation.shortlist import SHORTLIST, Shortlist
 
     def say(text: str) -> None:
         click.echo(text, err=True)
@@ -109,8 +109,8 @@ def _of_training(folder: Path, *, most: int, say: Callable[[str], None]) -> Pair
     import numpy as np
 
     from mt.corpus.store import TokenStore
-    from mt.train.preparation import TOKENS
-    from mt.translate.model_folder import TRAINING
+    from mt.model_folder.folder import TRAINING
+    from mt.preparation.pipeline import TOKENS
 
     path = folder / TRAINING / TOKENS
     if not path.exists():
@@ -133,8 +133,8 @@ def _of_corpus(
 
     import numpy as np
 
-    from mt.corpus.formats import open_corpora
-    from mt.corpus.formats.options import ReadingOptions
+    from mt.formats import open_corpora
+    from mt.formats.options import ReadingOptions
 
     known = config.source_language, config.target_language
     languages = parse_languages(flags["langs"]) or (known if all(known) else None)
@@ -181,7 +181,7 @@ def _tell_coverage(
     folder: Path, shortlist: Shortlist, tokenizers: TokenizerPair, *, say: Callable[[str], None]
 ) -> None:
     """Say how the shortlist does on the validation set, if there is one."""
-    from mt.translate.model_folder import read_dev_pairs
+    from mt.model_folder.folder import read_dev_pairs
 
     source_blank, target_blank = tokenizers.source.is_blank, tokenizers.target.is_blank
     pairs = [

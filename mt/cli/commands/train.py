@@ -176,7 +176,7 @@ def _training_values(flags: dict[str, Any]) -> Values:
 def _place(flags: dict[str, Any]) -> Place:
     """Where the run happens."""
     from mt.cli.training_run import Machine, Place
-    from mt.train.distributed import Ranks
+    from mt.training.distributed import Ranks
 
     ranks = Ranks.of_environment()
     if flags["shard"] and ranks.size == 1:

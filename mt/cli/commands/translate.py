@@ -18,9 +18,9 @@ from mt.cli.translation_console import TranslationConsole
 
 if TYPE_CHECKING:
     from mt.config import SamplingConfig, SearchConfig
-    from mt.search.consensus import Utility
-    from mt.translate.translation import Translation
-    from mt.translate.translator import Translator
+    from mt.search.mbr import Utility
+    from mt.translation.translation import Translation
+    from mt.translation.translator import Translator
 
 
 @click.command("translate")
@@ -63,7 +63,7 @@ def command(**flags: Any) -> None:
     from mt.events import Notice
     from mt.files import require_writable
     from mt.model.device import set_threads
-    from mt.translate.translator import Translator
+    from mt.translation.translator import Translator
 
     console = stderr_console()
     listener = TranslationConsole(console.print)
@@ -155,9 +155,9 @@ def _utility(
         return None
     if search.beam == 1 and sampling is None:
         raise click.UsageError("--mbr has an effect with --beam 2 or more alone")
-    from mt.evaluate.scores import tokenizer_for
-    from mt.evaluate.utility import bleu_utility, chrf_utility
-    from mt.translate.model_folder import read_config
+    from mt.evaluation.scores import tokenizer_for
+    from mt.evaluation.utility import bleu_utility, chrf_utility
+    from mt.model_folder.folder import read_config
 
     if flags["mbr"] == "chrf":
         return chrf_utility
@@ -177,9 +177,9 @@ def _json_lines(
     import json
 
     from mt.cli.json_records import translation_records
-    from mt.translate.flags import usual_proportion
-    from mt.translate.model_folder import read_dev_pairs
-    from mt.translate.scorer import Scorer
+    from mt.model_folder.folder import read_dev_pairs
+    from mt.translation.flags import usual_proportion
+    from mt.translation.scorer import Scorer
 
     pairs = read_dev_pairs(flags["model"])
     usual = None if translator.config.tokenizer.takes_symbols else usual_proportion(pairs)

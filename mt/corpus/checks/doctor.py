@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from mt.corpus.checks.alignment import alignment_break
 from mt.corpus.checks.finding import KINDS, Finding, Report
 from mt.corpus.checks.language import LanguageLabel, known_languages
+from mt.corpus.checks.outliers import LEAST_RATIO_LENGTH, Usual, UsualProportion
 from mt.corpus.checks.overlap import Overlap
 from mt.corpus.checks.sides import (
     ANY_TEXT,
@@ -16,11 +17,10 @@ from mt.corpus.checks.sides import (
     has_serial_number,
     main_script,
 )
-from mt.corpus.checks.usual import LEAST_RATIO_LENGTH, Usual, UsualProportion
-from mt.corpus.formats.options import base_language
 from mt.corpus.keys import keys_of
-from mt.corpus.pair import Pair, Reader
 from mt.errors import DataError
+from mt.formats.options import base_language
+from mt.formats.pair import Pair, Reader
 from mt.numerals import numbers_differ
 
 _LONG_WORDS = 200

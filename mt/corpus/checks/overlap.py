@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from mt.corpus.checks.finding import Finding
 from mt.corpus.keys import Keys, keys_of
-from mt.corpus.pair import Pair, Reader
+from mt.formats.pair import Pair, Reader
 
 
 class Overlap:

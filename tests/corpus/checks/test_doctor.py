@@ -13,7 +13,7 @@ from mt.corpus.checks.doctor import examine
 from mt.corpus.checks.finding import KINDS, Report
 from mt.corpus.checks.sides import main_script
 from mt.corpus.keys import loose_text
-from mt.corpus.pair import Reader
+from mt.formats.pair import Reader
 from mt.text.normalise import is_blank, normalise
 from tests.corpus.list_reader import ListReader
 

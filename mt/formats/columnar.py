@@ -1,0 +1,117 @@
+"""Parquet files and datasets of the Hub, in the columns of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mt.errors import ConfigError, DataError
+from mt.formats.file_reader import FileReader
+from mt.formats.fingerprint import described
+from mt.formats.json_lines import field_pair
+from mt.formats.options import ReadingOptions
+from mt.formats.pair import Pair
+
+_ROWS = 1000  # at a time
+
+
+class Parquet(FileReader):
+    """A Parquet file with a column a side, or one of translations."""
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Read the pairs; raises DataError when it is no Parquet file, or lacks the columns."""
+        import pyarrow
+        from pyarrow import parquet
+
+        number = 0
+        try:
+            with parquet.ParquetFile(self._path) as file:
+                for block in file.iter_batches(batch_size=_ROWS):
+                    for record in block.to_pylist():
+                        number += 1
+                        yield field_pair(record, self._options, str(self._path), number)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise DataError(f"{self._path}: not a Parquet file, or damaged: {error}") from error
+
+
+class HubDataset:
+    """`hf:NAME[:CONFIG][@SPLIT]`: a dataset of the Hub, a local folder of one, or a saved one.
+
+    NAME is what `datasets.load_dataset` takes, or a folder that `save_to_disk` wrote. The split is
+    "train" unless it is named. A column of translations gives the languages.
+    """
+
+    def __init__(self, spec: str, options: ReadingOptions) -> None:
+        self._spec = spec
+        self._options = options
+        address, _, self._split = spec.removeprefix("hf:").partition("@")
+        self._name, _, self._config = address.partition(":")
+        self._dataset: Any = None
+        if not self._name:
+            raise ConfigError(f"{spec!r} names no dataset", hint="Write hf:NAME[:CONFIG][@SPLIT]")
+
+    @property
+    def name(self) -> str:
+        """The argument as it was given."""
+        return self._spec
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The argument as it was given."""
+        return (self._spec,)
+
+    @property
+    def languages(self) -> tuple[str, str] | None:
+        """The two languages of a translation feature, if there is one."""
+        from datasets import Translation
+
+        for feature in self._load().features.values():
+            if isinstance(feature, Translation) and len(feature.languages) == 2:
+                return feature.languages[0], feature.languages[1]
+        return None
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Read the pairs; raises DataError when the dataset or its columns cannot be found."""
+        number = 0
+        for block in self._load().iter(batch_size=_ROWS):
+            names = list(block)
+            for values in zip(*block.values(), strict=True):
+                number += 1
+                record = dict(zip(names, values, strict=True))
+                yield field_pair(record, self._options, self._spec, number)
+
+    def content(self) -> Iterator[bytes]:
+        """The rows as a stream of Arrow, whichever files they come from."""
+        import pyarrow
+
+        dataset = self._load()
+        yield described(type(self), self._options, len(dataset))
+        for table in dataset.with_format("arrow").iter(batch_size=_ROWS):
+            sink = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(sink, table.schema.remove_metadata()) as writer:
+                writer.write_table(table.combine_chunks().replace_schema_metadata())
+            yield sink.getvalue().to_pybytes()
+
+    def _load(self) -> Any:
+        if self._dataset is None:
+            self._dataset = self._found()
+        return self._dataset
+
+    def _found(self) -> Any:
+        from datasets import DatasetDict, load_dataset, load_from_disk
+
+        folder = Path(self._name)
+        split = self._split or "train"
+        try:
+            if (folder / "state.json").exists() or (folder / "dataset_dict.json").exists():
+                saved = load_from_disk(str(folder))
+                if not isinstance(saved, DatasetDict):
+                    return saved
+                if split not in saved:
+                    raise ValueError(f"it has no split {split!r}, but {', '.join(saved)}")
+                return saved[split]
+            return load_dataset(self._name, self._config or None, split=split)
+        except (ValueError, OSError, ConnectionError) as error:
+            first = str(error).strip().split("\n")[0]
+            raise DataError(f"{self._spec} cannot be loaded: {first}") from error

@@ -1,0 +1,125 @@
+"""Tab-separated and comma-separated text: every field is text, "null" and 007 too."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+
+from mt.errors import DataError
+from mt.formats.file_reader import FileReader
+from mt.formats.options import (
+    ReadingOptions,
+    named_columns,
+    no_such_columns,
+    numbered_columns,
+    on_one_line,
+)
+from mt.formats.pair import INVALID, Pair
+from mt.formats.text import read_escaped_lines, read_lines
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+
+
+class TabSeparated(FileReader):
+    """Fields with a tab between; a quote is a character like others, and there are no escapes.
+
+    Two columns, source and target, unless columns are asked for. The first row is a header when
+    it names the columns or languages that were asked for.
+    """
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Read the pairs; raises DataError at a row with too few columns, or too many.
+
+        An empty line is a pair of blank sides.
+        """
+        options = self._options
+        origin = str(self._path)
+        places = numbered_columns(options)
+        width = 2 if options.columns is None else None
+        lines = read_lines(self._path, keep_invalid=options.keep_invalid, hint=options.hint)
+        for number, line in enumerate(lines, start=1):
+            if line is None:
+                yield Pair("", "", origin, number, INVALID)
+                continue
+            row = line.split("\t") if line else ["", ""]
+            if number == 1 and places is None:
+                places = _header(row, options)
+                if places is not None:
+                    width = len(row)
+                    continue
+                if options.columns is not None:
+                    raise no_such_columns(f"{origin}:1", row, options)
+            yield _pair(row if line else None, places or (0, 1), width, origin, number)
+
+
+def _header(row: list[str], options: ReadingOptions) -> tuple[int, int] | None:
+    """The columns that a first row names, when it is a header and not text."""
+    if options.columns is None and options.languages is None:
+        return None
+    found = named_columns(row, options)
+    if found is None or options.columns is not None:
+        return found
+    # A language code alone in its cell; a sentence could hardly be one in both columns.
+    short = all(len(row[place]) <= 12 and " " not in row[place] for place in found)
+    return found if short else None
+
+
+def _pair(
+    row: list[str] | None, places: tuple[int, int], width: int | None, origin: str, line: int
+) -> Pair:
+    if row is None:
+        return Pair("", "", origin, line)
+    needed = max(places) + 1
+    if len(row) < needed or (width is not None and len(row) != width):
+        noun = "column" if len(row) == 1 else "columns"
+        there = f"at least {needed}" if width is None or width < needed else str(width)
+        raise DataError(
+            f"{origin}:{line}: {len(row)} {noun}, but there must be {there}",
+            hint="Each line holds source, one tab, target; or choose with --columns",
+        )
+    return Pair(on_one_line(row[places[0]]), on_one_line(row[places[1]]), origin, line)
+
+
+class CommaSeparated(FileReader):
+    """CSV with double quotes (RFC 4180); a quoted field may hold line ends.
+
+    The first row is a header when it names the columns or languages asked for, or source and
+    target; without one there must be two columns.
+    """
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Read the pairs; raises DataError where quotes or columns are broken."""
+        options = self._options
+        origin = str(self._path)
+        lines: Iterator[str | None] = (
+            read_escaped_lines(self._path)  # the row has the fault, of however many lines
+            if options.keep_invalid
+            else read_lines(self._path, hint=options.hint)
+        )
+        rows = csv.reader((f"{line}\n" for line in lines), strict=True)
+        places = numbered_columns(options)
+        width = None
+        is_first = True
+        start = 1
+        try:
+            for row in rows:
+                line, start = start, rows.line_num + 1
+                if is_first:
+                    is_first = False
+                    width = len(row)
+                    if places is None:
+                        places = named_columns(row, options)
+                        if places is not None:
+                            continue
+                        if len(row) != 2 or options.columns is not None:
+                            raise no_such_columns(f"{origin}:{line}", row, options)
+                if any(map(_ESCAPED.search, row)):
+                    yield Pair("", "", origin, line, INVALID)
+                    continue
+                yield _pair(row or None, places or (0, 1), width, origin, line)
+        except csv.Error as error:
+            raise DataError(
+                f"{origin}:{rows.line_num}: broken CSV: {error}",
+                hint="A quote inside a quoted field is written twice",
+            ) from error

@@ -1,0 +1,37 @@
+"""The bytes that the pairs of a corpus follow from, to know the corpus again by what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mt.errors import DataError
+from mt.formats.options import ReadingOptions
+
+_BLOCK = 1 << 20
+
+
+def described(form: type, options: ReadingOptions, size: int) -> bytes:
+    """The form, how it is read, and the number of bytes that follow."""
+    told = (form.__name__, options.languages, options.columns, options.keep_invalid, size)
+    return repr(told).encode("utf-8")
+
+
+def file_content(
+    form: type, options: ReadingOptions, paths: Sequence[Path]
+) -> Iterator[bytes] | None:
+    """The content of a corpus in files; None if one is a pipe, which can be read only once."""
+    if not all(path.is_file() for path in paths):
+        return None
+    return _blocks(form, options, paths)
+
+
+def _blocks(form: type, options: ReadingOptions, paths: Sequence[Path]) -> Iterator[bytes]:
+    for path in paths:
+        try:
+            yield described(form, options, path.stat().st_size)
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    yield block
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error.strerror}") from error

@@ -1,0 +1,188 @@
+"""The attention of search, without dropout or gradient, on projections that are arranged once.
+
+Shapes: B sentences, K rows a sentence, N = B * K rows, S source positions, W slots or source
+positions in whole vectors, T positions that attend, D model width, H heads of queries, G heads of
+keys and values, E head width. Rows of products lie flat, (B T, D).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from mt.model.attention import MultiHeadAttention, has_fused_kernels
+from mt.model.inference.linear import Products, make_product
+from mt.model.relative import RelativeAttention
+from mt.model.rotary import RotaryAttention, rotated
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offsets:
+    """How far before a query each key stands, as places in a table."""
+
+    table: Tensor
+    """Sinusoids of offsets, larger ones first, (..., D)."""
+    rows: slice
+    """Those of its rows that are needed (M)."""
+    index: Tensor
+    """(B or 1, 1, T or 1, W) the place of each key's offset among them."""
+
+
+Places = Tensor | Offsets | None
+"""What self-attention is to know of places: the angles of rotary positions, (T, E) or (B, 1, 1, E),
+offsets, or nothing."""
+
+
+def make_self_attention(attention: MultiHeadAttention, products: Products) -> SelfAttention:
+    """Arrange the self-attention of a layer."""
+    if isinstance(attention, RotaryAttention):
+        return RotarySelfAttention(attention, products)
+    if isinstance(attention, RelativeAttention):
+        return RelativeSelfAttention(attention, products)
+    return SelfAttention(attention, products)
+
+
+class SelfAttention:
+    """Queries, keys and values by one product; the keys and values of a head side by side."""
+
+    def __init__(self, attention: MultiHeadAttention, products: Products) -> None:
+        self._heads = attention.heads
+        self._shared = attention.key_value_heads
+        weight, bias = self._scaled_query(attention)
+        both, both_bias = by_heads(attention)
+        if bias is not None and both_bias is None:
+            both_bias = bias.new_zeros(both.size(0))
+        self._project = make_product(
+            torch.cat((weight, both)),
+            None if bias is None or both_bias is None else torch.cat((bias, both_bias)),
+            products,
+        )
+        self._output = make_product(attention.output.weight, attention.output.bias, products)
+
+    def _scaled_query(self, attention: MultiHeadAttention) -> tuple[Tensor, Tensor | None]:
+        return _scaled_query(attention)
+
+    def project(self, x: Tensor, size: int, places: Places) -> tuple[Tensor, Tensor]:
+        """Rows (B T, D) -> queries (B, H, T, E), keys and values (B, G, T, 2 E)."""
+        width = x.size(1)
+        length, head = x.size(0) // size, width // self._heads
+        rows = self._project(x)
+        query = rows[:, :width].view(size, length, self._heads, head)
+        key_value = rows[:, width:].view(size, length, self._shared, 2 * head)
+        return query.transpose(1, 2), key_value.transpose(1, 2)
+
+    def output(self, query: Tensor, key_value: Tensor, bias: Tensor, places: Places) -> Tensor:
+        """Attend and project: (B, H, T, E), (B, G, W, 2 E), (B, 1, 1 or T, W) -> (B T, D)."""
+        return self._output(_attend(query, key_value, bias))
+
+
+class RotarySelfAttention(SelfAttention):
+    """With queries and keys turned by their places; so keys can stay in the cache as they are."""
+
+    def project(self, x: Tensor, size: int, places: Places) -> tuple[Tensor, Tensor]:
+        """As in `SelfAttention`."""
+        assert isinstance(places, Tensor)
+        query, key_value = super().project(x, size, None)
+        key = key_value[..., : query.size(3)]
+        key.copy_(rotated(key, places))
+        return rotated(query, places), key_value
+
+
+class RelativeSelfAttention(SelfAttention):
+    """With scores of offsets; the content bias u is part of the bias of queries."""
+
+    def __init__(self, attention: RelativeAttention, products: Products) -> None:
+        super().__init__(attention, products)
+        difference = attention.position_bias.detach() - attention.content_bias.detach()
+        scale = 1.0 / math.sqrt(attention.head_width)
+        self._difference = difference.view(attention.heads, 1, -1) * scale
+        self._position = attention.position
+        self._by_heads = attention.by_heads
+        self._known: tuple[Tensor | None, Tensor] = (None, self._difference)
+
+    def _scaled_query(self, attention: MultiHeadAttention) -> tuple[Tensor, Tensor | None]:
+        assert isinstance(attention, RelativeAttention)
+        weight, bias = _scaled_query(attention)
+        content = attention.content_bias.detach() / math.sqrt(attention.head_width)
+        return weight, content if bias is None else bias + content
+
+    def output(self, query: Tensor, key_value: Tensor, bias: Tensor, places: Places) -> Tensor:
+        """As in `SelfAttention`."""
+        assert isinstance(places, Offsets)
+        size, heads, length, width = query.shape
+        biased = (query + self._difference.to(query.dtype)).transpose(0, 1)
+        offsets = self._projected(places.table)[:, places.rows].to(query.dtype)
+        scores = torch.bmm(biased.reshape(heads, -1, width), offsets.transpose(1, 2))
+        scores = scores.view(heads, size, length, -1).transpose(0, 1)
+        index = places.index.expand(size, heads, length, -1)
+        return self._output(_attend(query, key_value, scores.gather(3, index) + bias))
+
+    def _projected(self, table: Tensor) -> Tensor:
+        """Table (..., D) -> (H, ..., E), made once for each table."""
+        known, projected = self._known
+        if known is not table:
+            projected = self._by_heads(functional.linear(table, self._position.weight.detach()))
+            self._known = (table, projected)
+        return projected
+
+
+class CrossAttention:
+    """Attention to keys and values that were computed once."""
+
+    def __init__(self, attention: MultiHeadAttention, products: Products) -> None:
+        self._heads = attention.heads
+        self._query = make_product(*_scaled_query(attention), products)
+        self._output = make_product(attention.output.weight, attention.output.bias, products)
+
+    def __call__(self, x: Tensor, key_value: Tensor, bias: Tensor) -> Tensor:
+        """X (N, D), key_value (B, G, S, 2 E), bias (B, 1, 1, S) -> (N, D)."""
+        query = self._query(x).view(key_value.size(0), -1, self._heads, x.size(1) // self._heads)
+        return self._output(_attend(query.transpose(1, 2), key_value, bias))
+
+
+def by_heads(attention: MultiHeadAttention) -> tuple[Tensor, Tensor | None]:
+    """Weight (2 G E, D) and bias (2 G E) of keys and values, with those of a head together."""
+
+    def together(x: Tensor) -> Tensor:
+        both = x.detach().view(2, attention.key_value_heads, -1, *x.shape[1:])
+        return both.transpose(0, 1).flatten(0, 2)
+
+    linear = attention.key_value
+    return together(linear.weight), None if linear.bias is None else together(linear.bias)
+
+
+def _attend(query: Tensor, key_value: Tensor, bias: Tensor) -> Tensor:
+    """softmax(Q K^T + bias) V with scaled queries; heads side by side, (B T, D)."""
+    size, heads, length, width = query.shape
+    shared = key_value.size(1)
+    if shared != heads:
+        # Queries that share keys stand behind each other: (B, H, T, E) -> (B, G, H / G T, E)
+        query = query.reshape(size, shared, -1, width)
+        if bias.size(1) != 1:
+            bias = bias.reshape(size, shared, -1, bias.size(3))
+        elif bias.size(2) != 1:
+            bias = bias.repeat(1, 1, heads // shared, 1)
+    key, value = key_value[..., :width], key_value[..., width:]
+    if has_fused_kernels(query):
+        mask = bias.to(query.dtype).expand(-1, -1, query.size(2), -1)
+        out = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
+    else:
+        scores = torch.matmul(query, key.transpose(2, 3)).add_(bias)
+        out = torch.matmul(torch.softmax(scores, dim=3), value)
+    if shared != heads:
+        out = out.view(size, heads, length, width)
+    return out.transpose(1, 2).reshape(size * length, heads * width)
+
+
+def _scaled_query(attention: MultiHeadAttention) -> tuple[Tensor, Tensor | None]:
+    """Weight and bias of the queries over sqrt(E)."""
+    query = attention.query
+    scale = 1.0 / math.sqrt(attention.head_width)
+    return (
+        query.weight.detach() * scale,
+        None if query.bias is None else query.bias.detach() * scale,
+    )

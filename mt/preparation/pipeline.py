@@ -1,0 +1,258 @@
+"""From readers to token stores: clean, hold out, train the tokenizers, tokenise.
+
+Everything streams through Arrow files in the training folder. Memory holds one block of text at a
+time, of the tokenizers' training text at most `_TOKENIZER_PAIRS` pairs, and 35 bytes for each pair.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from itertools import compress
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mt.config import Config
+from mt.corpus.cleaning import Cleaner, TextRules
+from mt.corpus.keys import KeyTable, keys_of
+from mt.corpus.store import TokenBlock, read_pairs, write_pairs, write_tokens
+from mt.errors import DataError
+from mt.events import CorpusRead, Listener, Notice, StageStarted
+from mt.formats.pair import Pair, Reader
+from mt.model_folder.seen_lines import SeenLines
+from mt.preparation.dev_set import DevSet
+from mt.preparation.tokenise import encoded_blocks, report_unknown
+from mt.text import symbols
+from mt.text.normalise import is_blank, normalise
+from mt.text.subwords import train_subwords
+from mt.text.symbols import learn_symbols
+from mt.text.tokenizer import UNKNOWN, Tokenizer
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.text.truecase_table import learn_truecaser, merged
+
+_TOKENIZER_PAIRS = (
+    200_000  # and of case; more do not change the pieces, but would not fit in memory
+)
+_MOST_BEYOND = 100  # so many pairs of a length teach it, however large the corpus is
+
+PAIRS, TOKENS = "pairs.arrow", "tokens.arrow"
+_SUBWORDS = TextRules(normalise=normalise, is_blank=is_blank)
+_SYMBOLS = TextRules(normalise=symbols.with_single_spaces, is_blank=symbols.has_no_symbol)
+
+
+def rules_of(config: Config) -> TextRules:
+    """When texts are the same or blank to a model with these settings."""
+    return _SYMBOLS if config.tokenizer.takes_symbols else _SUBWORDS
+
+
+def store_texts(
+    readers: Iterable[Reader], folder: Path, config: Config, *, listener: Listener
+) -> Cleaner:
+    """Read a corpus into `folder`; gives what is known of its rows."""
+    listener(StageStarted(name="reading the corpus"))
+    cleaner = Cleaner(config.corpus, rules_of(config), listener)
+    write_pairs(folder / PAIRS, cleaner.pairs(readers))
+    return cleaner
+
+
+def clean(
+    cleaner: Cleaner, dev: DevSet | None, against: Iterable[Reader], *, num_held_out: int
+) -> None:
+    """Drop duplicates and overlap with the test sets and `dev`; without `dev`, hold a set out.
+
+    Raises DataError when nothing is left.
+    """
+    unwanted = KeyTable()
+    for reader in against:
+        for pair in reader:
+            _add_keys(unwanted, pair.source, pair.target, cleaner.rules)
+    if dev is not None:
+        for source, target in zip(dev.sources, dev.targets, strict=True):
+            _add_keys(unwanted, source, target, cleaner.rules)
+    cleaner.drop_likenesses(unwanted)
+    if dev is None:
+        cleaner.hold_out(num_held_out)
+    if not cleaner.for_training.any():
+        _refuse_nothing(cleaner)
+
+
+def held_out_set(folder: Path, cleaner: Cleaner) -> DevSet:
+    """The held-out pairs of the stored corpus."""
+    rows = cleaner.held_out
+    pairs = list(_stored(folder, rows))
+    names = [reader.name for reader in cleaner.summary()]
+    counts = np.bincount(cleaner.origins[rows], minlength=len(names)).tolist()
+    return DevSet(
+        sources=[pair.source for pair in pairs],
+        targets=[pair.target for pair in pairs],
+        origins=tuple(zip(names, counts, strict=True)),
+    )
+
+
+def train_tokenizers(
+    folder: Path, config: Config, rows: NDArray[np.bool_], *, listener: Listener
+) -> TokenizerPair:
+    """Train the tokenizers on the `rows` of the stored corpus, an even sample of very many."""
+    size = config.tokenizer.vocab_size
+    if size is None:
+        raise ValueError("the vocabulary size must be settled before")
+    listener(StageStarted(name="training the tokenizer"))
+    kind = config.tokenizer.kind
+    # Symbols are counted one by one, in little memory.
+    if kind != "symbols":
+        num_pairs = int(rows.sum())
+        rows, stride = _sampled(rows)
+        if stride > 1:
+            text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
+            listener(Notice(text=text))
+
+    def texts(*sides: int) -> Iterator[str]:
+        for pair in _stored(folder, rows):
+            for side in sides:
+                yield pair.source if side == 0 else pair.target
+
+    def learnt(name: str, *sides: int) -> Tokenizer:
+        if kind == "symbols":
+            return learn_symbols(
+                texts(*sides),
+                vocab_size=size,
+                min_count=config.tokenizer.min_count,
+                listener=listener,
+                name=name,
+            )
+        return train_subwords(
+            texts(*sides), kind=kind, vocab_size=size, listener=listener, name=name
+        )
+
+    if config.tokenizer.joint:
+        joint = learnt("tokenizer", 0, 1)
+        return TokenizerPair(source=joint, target=joint)
+    source, target = learnt("source tokenizer", 0), learnt("target tokenizer", 1)
+    return TokenizerPair(source=source, target=target)
+
+
+def with_truecaser(
+    tokenizers: TokenizerPair, folder: Path, config: Config, rows: NDArray[np.bool_]
+) -> TokenizerPair:
+    """`tokenizers` with the case of the sources of the `rows`; what they knew before stays known.
+
+    Symbols have no case.
+    """
+    if config.tokenizer.takes_symbols:
+        return tokenizers
+    sources = (normalise(pair.source) for pair in _stored(folder, _sampled(rows)[0]))
+    learnt = learn_truecaser(sources, language=config.source_language)
+    return dataclasses.replace(tokenizers, truecaser=merged(learnt, tokenizers.truecaser))
+
+
+def _sampled(rows: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
+    """An even sample of at most `_TOKENIZER_PAIRS` of the `rows`, and the step between them."""
+    stride = -(-int(rows.sum()) // _TOKENIZER_PAIRS)
+    return (rows & (rows.cumsum() % stride == 0), stride) if stride > 1 else (rows, 1)
+
+
+def store_tokens(
+    folder: Path,
+    tokenizers: TokenizerPair,
+    cleaner: Cleaner,
+    *,
+    max_length: int | None,
+    num_processes: int,
+    listener: Listener,
+) -> None:
+    """Tokenise the stored corpus, dropping pairs with a side of more than `max_length` tokens.
+
+    Every stored pair that is dropped is reported here. Raises DataError when nothing is left.
+    """
+    kept = cleaner.for_training
+    dropped = ~cleaner.kept
+    num_unknown = num_tokens = 0
+
+    def blocks() -> Iterator[TokenBlock]:
+        nonlocal num_unknown, num_tokens
+        rows = iter(np.flatnonzero(kept))
+        for pairs, source, target in encoded_blocks(
+            _kept_blocks(folder, cleaner, kept, dropped), tokenizers, num_processes=num_processes
+        ):
+            block_rows = np.fromiter(rows, dtype=np.int64, count=len(pairs))
+            fits = np.ones(len(pairs), dtype=np.bool_)
+            if max_length is not None:
+                fits = np.maximum(source.lengths, target.lengths) <= max_length
+            for place in np.flatnonzero(~fits).tolist():
+                cleaner.drop_long(pairs[place], int(block_rows[place]))
+            source, target = source.only(fits), target.only(fits)
+            num_tokens += len(source.ids) + len(target.ids)
+            num_unknown += int((source.ids == UNKNOWN).sum() + (target.ids == UNKNOWN).sum())
+            yield TokenBlock(
+                source=source,
+                target=target,
+                origins=cleaner.origins[block_rows[fits]],
+            )
+
+    listener(StageStarted(name="tokenising the corpus"))
+    size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    if not write_tokens(folder / TOKENS, blocks(), vocab_size=size):
+        _refuse_nothing(cleaner)
+    report_unknown("the training text", num_unknown, num_tokens, listener)
+
+
+def _kept_blocks(
+    folder: Path, cleaner: Cleaner, kept: NDArray[np.bool_], dropped: NDArray[np.bool_]
+) -> Iterator[list[Pair]]:
+    """The stored pairs that are kept, block by block; those dropped are reported on the way."""
+    start = 0
+    for block in read_pairs(folder / PAIRS):
+        end = start + len(block)
+        for place in np.flatnonzero(dropped[start:end]).tolist():
+            cleaner.report_row(block[place], start + place)
+        yield list(compress(block, kept[start:end]))
+        start = end
+
+
+def longest_usual(lengths: NDArray[np.int32]) -> int:
+    """A length that one in a thousand, and 100 at most, are beyond: what training goes to."""
+    num_beyond = min(len(lengths) // 1000, _MOST_BEYOND)
+    place = len(lengths) - 1 - num_beyond
+    return int(np.partition(lengths, place)[place])
+
+
+def store_keys(path: Path, cleaner: Cleaner) -> None:
+    """Write which lines are trained on, by which test lines among them are known later."""
+    rows = cleaner.for_training
+    keys = (cleaner.keys.column(side)[rows] for side in ("source", "target"))
+    SeenLines.of(*keys).save(path)
+
+
+def _stored(folder: Path, rows: NDArray[np.bool_]) -> Iterator[Pair]:
+    """The stored pairs of the `rows` that are true."""
+    start = 0
+    for block in read_pairs(folder / PAIRS):
+        yield from compress(block, rows[start : start + len(block)])
+        start += len(block)
+
+
+def _add_keys(table: KeyTable, source: str, target: str, rules: TextRules) -> None:
+    """Add a pair to a table of unwanted ones; a blank side is no overlap."""
+    keys = keys_of(source, target, rules.normalise)
+    blank_source, blank_target = rules.is_blank(source), rules.is_blank(target)
+    table.append(
+        keys._replace(
+            source=0 if blank_source else keys.source, target=0 if blank_target else keys.target
+        )
+    )
+
+
+def _refuse_nothing(cleaner: Cleaner) -> NoReturn:
+    corpus = CorpusRead(origins=cleaner.summary())
+    reasons = ", ".join(f"{reason}: {count}" for reason, count in corpus.dropped.items())
+    hint = "Check that the files hold text and the limits fit it; --keep turns a filter off"
+    if next(iter(corpus.dropped), "").startswith("overlap"):
+        hint = "Give other text to validate or test on, or --keep overlap_source to train on it"
+    raise DataError(
+        f"0 usable pairs: {corpus.num_read} read, {sum(corpus.dropped.values())} dropped"
+        + (f" ({reasons})" if reasons else ""),
+        hint=hint,
+    )

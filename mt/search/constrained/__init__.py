@@ -1,0 +1,1 @@
+"""What a hypothesis may and must hold: forbidden tokens, forced prefixes, required phrases."""

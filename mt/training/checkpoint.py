@@ -1,0 +1,234 @@
+"""The whole state of a training run on disk, so that a resumed run is the run itself.
+
+`training/checkpoint-N/` holds `state.safetensors` (weights, their average, the optimizer's
+moments, random states) and `progress.json` (the place in the data and the score so far). A new
+one is complete before the old one goes; no pickle is written or read. A validation changes
+`progress.json` and nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from mt.errors import ModelFolderError
+from mt.files import clean, new_folder, write_text
+from mt.model.device import is_out_of_memory, memory_error
+from mt.seal import UNSEALED, check_seal, seal
+from mt.training.best import BestTracker
+from mt.training.sharding import shard_like, whole
+from mt.training.weight_average import WeightAverage
+
+FORMAT_VERSION = 1
+_STATE = "state.safetensors"
+_PROGRESS = "progress.json"
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    RuntimeError,
+    MemoryError,
+    SafetensorError,
+)
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """Where a run stands."""
+
+    update: int = 0
+    """Updates made, skipped ones included."""
+    epoch: int = 0
+    """Epochs finished."""
+    batch: int = 0
+    """Batches of the running epoch that were used."""
+    target_tokens: int = 0
+    seconds: float = 0.0
+    """Time since the first update, validation included."""
+    validation_seconds: float = 0.0
+    num_skipped: int = 0
+    """Updates skipped since their gradient was not finite."""
+    num_nonfinite: int = 0
+    """Of these, the ones in a row up to the last update."""
+    num_skipped_pairs: int = 0
+    """Times a pair was skipped since even alone it did not fit in memory."""
+    validated_update: int = 0
+    """The update after which the last validation was made."""
+    validated_seconds: float = 0.0
+    """When it ended, in training seconds."""
+    loss_seconds: float = 0.0
+    """What the loss of the validation set took in it."""
+    look_seconds: float = 0.0
+    """What its look took, or the last one that had one."""
+    sample_seconds: float = 0.0
+    """What its search took of the sample."""
+    whole_seconds: float = 0.0
+    """What its search took, or would have taken, of the whole set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The objects whose state a checkpoint holds."""
+
+    model: nn.Module
+    average: WeightAverage
+    optimizer: torch.optim.Optimizer
+    progress: Progress
+    tracker: BestTracker
+    generators: Sequence[torch.Generator] = ()
+    """Those of the workers of this process."""
+
+
+def random_states(
+    device: torch.device, generators: Sequence[torch.Generator] = ()
+) -> dict[str, Tensor]:
+    """The states of the random generators of this process, those of its workers among them."""
+    states = {"cpu": torch.get_rng_state()}
+    for i, generator in enumerate(generators):
+        states[f"worker-{i}"] = generator.get_state()
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def save_checkpoint(
+    folder: Path,
+    parts: Parts,
+    random: Sequence[dict[str, Tensor]] | None = None,
+    *,
+    writes: bool = True,
+) -> Path:
+    """Write the state under `folder` and drop older states; returns where it stands.
+
+    `random` are the random states of all ranks; this process alone without it. Of several ranks
+    one `writes`; the others are here to give their shards.
+
+    Raises ModelFolderError or OSError, for example when the disk is full; the older states stay.
+    """
+    if random is None:
+        random = [random_states(torch.device("cpu"), parts.generators)]
+    path = folder / f"checkpoint-{parts.progress.update}"
+    tensors = _tensors(parts, random, keep=writes)
+    if not writes:
+        return path
+    clean(folder)
+    with new_folder(path) as temporary:
+        try:
+            save_file(tensors, temporary / _STATE, metadata={"sha256": UNSEALED})
+        except SafetensorError as error:
+            raise ModelFolderError(f"{path} cannot be written: {error}") from error
+        seal(temporary / _STATE)
+        (temporary / _PROGRESS).write_text(_record(parts), "utf-8")
+    for other in list_checkpoints(folder):
+        if other != path:
+            shutil.rmtree(other)
+    return path
+
+
+def save_progress(folder: Path, parts: Parts) -> None:
+    """Write where the run stands into the checkpoint of its last update, whose tensors hold."""
+    write_text(folder / f"checkpoint-{parts.progress.update}" / _PROGRESS, _record(parts))
+
+
+def _record(parts: Parts) -> str:
+    record = {
+        "format_version": FORMAT_VERSION,
+        "progress": dataclasses.asdict(parts.progress),
+        "tracker": dataclasses.asdict(parts.tracker),
+    }
+    return json.dumps(record, indent=1)
+
+
+def list_checkpoints(folder: Path) -> list[Path]:
+    """Complete checkpoints under `folder`, oldest first."""
+    found = [p for p in folder.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", p.name)]
+    return sorted(found, key=lambda p: int(p.name.rpartition("-")[2]))
+
+
+def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
+    """Put the newest state under `folder` into `parts`, with the random states of a rank.
+
+    Raises ModelFolderError when there is none, or it is damaged or newer than this mt, and
+    DeviceMemoryError when it does not fit in memory.
+    """
+    clean(folder)
+    paths = list_checkpoints(folder)
+    if not paths:
+        raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
+    path = paths[-1]
+    try:
+        record = json.loads((path / _PROGRESS).read_text("utf-8"))
+        check_seal(path / _STATE)
+        tensors = load_file(path / _STATE)
+        version = record["format_version"]
+        if version > FORMAT_VERSION:
+            raise ModelFolderError(
+                f"{path} has format version {version}, this mt knows {FORMAT_VERSION}",
+                hint="Resume with a newer mt",
+            )
+        _restore(parts, tensors, record, rank)
+    except _UNREADABLE as error:
+        if is_out_of_memory(error):
+            hint = "Free the device of other programs, or use --device cpu; the state is as it was"
+            raise memory_error(f"the state of the run in {path}", error, hint=hint) from error
+        raise ModelFolderError(f"{path} is damaged ({type(error).__name__})") from error
+
+
+def _tensors(parts: Parts, random: Sequence[dict[str, Tensor]], *, keep: bool) -> dict[str, Tensor]:
+    """Whole tensors by name, gathered one at a time; none of them unless they are to be kept."""
+    tensors = {f"model.{name}": p.detach() for name, p in parts.model.named_parameters()}
+    for i, tensor in enumerate(parts.average.tensors()):
+        tensors[f"average.{i}"] = tensor
+    for i, state in parts.optimizer.state_dict()["state"].items():
+        for key, tensor in state.items():
+            tensors[f"optimizer.{i}.{key}"] = tensor
+    for rank, states in enumerate(random):
+        for kind, state in states.items():
+            tensors[f"random.{kind}.{rank}"] = state
+    kept = {}
+    for name, tensor in tensors.items():
+        gathered = whole(tensor)
+        if keep:  # a file holds each tensor on its own, on no device
+            kept[name] = gathered.cpu().contiguous().clone()
+    return kept
+
+
+@torch.no_grad()
+def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any], rank: int) -> None:
+    for name, parameter in parts.model.named_parameters():
+        parameter.copy_(shard_like(tensors[f"model.{name}"], parameter))
+    for i, tensor in enumerate(parts.average.tensors()):
+        tensor.copy_(shard_like(tensors[f"average.{i}"], tensor))
+    parameters = [p for group in parts.optimizer.param_groups for p in group["params"]]
+    optimizer = parts.optimizer.state_dict()
+    optimizer["state"] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, index, key = name.split(".")
+            if tensor.dim():  # the count of steps is a number that all have
+                tensor = shard_like(tensor, parameters[int(index)])
+            optimizer["state"].setdefault(int(index), {})[key] = tensor
+    parts.optimizer.load_state_dict(optimizer)
+    for key, value in record["progress"].items():  # an older mt may have known fewer
+        setattr(parts.progress, key, value)
+    parts.tracker.restore(record["tracker"])
+    # A rank or a worker that was not there before goes on with the generator that it began with.
+    for i, generator in enumerate(parts.generators):
+        if f"random.worker-{i}.{rank}" in tensors:
+            generator.set_state(tensors[f"random.worker-{i}.{rank}"])
+    if f"random.cpu.{rank}" in tensors:
+        torch.set_rng_state(tensors[f"random.cpu.{rank}"])
+    if torch.cuda.is_available() and f"random.cuda.{rank}" in tensors:
+        torch.cuda.set_rng_state(tensors[f"random.cuda.{rank}"])
