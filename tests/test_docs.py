@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "docs" / "settings.md"
 DATA = ROOT / "docs" / "data.md"
 STARTER = ROOT / "data" / "starter"
-OPTIONAL = {"export": "ctranslate2", "plot": "matplotlib"}
+OPTIONAL = {"export": "ctranslate2"}
 """Packages that commands need and a reader may lack."""
 
 

@@ -42,7 +42,7 @@ ONE_ROOM = {
     "lxml": ["mt/formats/xml.py"],
     "polib": ["mt/formats/po.py"],
     "ctranslate2": ["mt/exchange/ctranslate2.py"],
-    "matplotlib": ["mt/reporting/figures.py"],
+    "matplotlib": ["mt/reporting/attention_image.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""

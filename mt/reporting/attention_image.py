@@ -1,31 +1,39 @@
-"""The attention over one pair as PNG images, one a kind."""
+"""The attention over one pair as PNG images, one a kind; no other module imports matplotlib.
+
+Images look the same whatever style the user's matplotlib is set to, and the same attention gives
+the same bytes with one version of matplotlib.
+"""
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mt.events import Listener, ignore
+from mt.errors import ConfigError
+from mt.events import Listener, Notice, ignore
 from mt.files import replaced_file
 from mt.reporting.attention import AttendedPair, AttentionMaps
 from mt.reporting.attention_page import KIND_NAMES
-from mt.reporting.figures import (
-    new_figure,
-    own_style,
-    power_scale,
-    require_matplotlib,
-    save_figure,
-    tell_lacking,
-)
 from mt.reporting.heads import HeadProfile
 
-FLAG = "--png"
-"""By which a user asks for the images."""
 _DPI = 120
 _CELL = 0.14  # inches
 _SMALLEST, _LARGEST = 1.3, 4.0  # inches of a heat map
 _POINTS = 72
+
+
+def require_matplotlib() -> None:
+    """Raise ConfigError where matplotlib is not installed."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            f"--png needs the package matplotlib, which cannot be loaded: {error}",
+            hint="Install it: pip install matplotlib",
+        ) from error
 
 
 def write_images(
@@ -36,23 +44,45 @@ def write_images(
     That of `dog.html` are `dog.cross.png`, `dog.encoder.png`, `dog.decoder.png`. Characters that
     the font lacks are boxes, and a Notice says so. Raises ConfigError without matplotlib.
     """
-    require_matplotlib(FLAG)
+    require_matplotlib()
+    import matplotlib.style
+
     paths, num_lacking = [], 0
     for maps in pair.maps:
         path = page.with_name(f"{page.stem}.{maps.kind}.png")
-        with replaced_file(path) as temporary, own_style():
-            figure = _figure(maps, model)
-            num_lacking = max(num_lacking, save_figure(figure, temporary, dots_per_inch=_DPI))
+        with replaced_file(path) as temporary, matplotlib.style.context("default"):
+            num_lacking = max(num_lacking, _save(_figure(maps, model), temporary))
         paths.append(path)
-    tell_lacking(num_lacking, "these tokens, which are boxes there; the page shows them", listener)
+    if num_lacking:
+        text = f"the font of the images lacks {num_lacking} characters of these tokens, which are "
+        listener(Notice(text=f"{text}boxes there; the page shows them", is_warning=True))
     return paths
+
+
+def _save(figure: Any, path: Path) -> int:
+    """Write a figure, and count the characters that its font lacks."""
+    lacking = set()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.savefig(path, format="png", dpi=_DPI, metadata={"Software": "mt"})
+    for warning in caught:
+        if match := re.match(r"Glyph (\d+) .* missing from font", str(warning.message)):
+            lacking.add(match[1])
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return len(lacking)
 
 
 def _figure(maps: AttentionMaps, model: str) -> Any:
     """Heat maps of all heads: a row a layer, a column a head; tokens at the left and below."""
+    from matplotlib.figure import Figure
+
     num_layers, num_heads, num_queries, num_keys = maps.weights.shape
     width, height = (min(max(_CELL * num, _SMALLEST), _LARGEST) for num in (num_keys, num_queries))
-    figure = new_figure(num_heads * (width + 0.15) + 1.2, num_layers * (height + 0.3) + 1.6)
+    inches = num_heads * (width + 0.15) + 1.2, num_layers * (height + 0.3) + 1.6
+    figure = Figure(figsize=inches, layout="constrained")
     figure.suptitle(f"{KIND_NAMES[maps.kind]} of {model}", fontsize=11, parse_math=False)
     axes = figure.subplots(num_layers, num_heads, squeeze=False, sharex=True, sharey=True)
     for layer, row in enumerate(axes):
@@ -69,10 +99,12 @@ def _figure(maps: AttentionMaps, model: str) -> Any:
 
 def _draw(axis: Any, maps: AttentionMaps, profile: HeadProfile) -> None:
     """One heat map; the shade grows with the square root, as on the page."""
+    from matplotlib.colors import PowerNorm
+
     axis.imshow(
         maps.weights[profile.layer, profile.head].numpy(),
         cmap="Blues",
-        norm=power_scale(0.5),
+        norm=PowerNorm(0.5, vmin=0, vmax=1),
         aspect="auto",
         interpolation="nearest",
     )

@@ -1,21 +1,30 @@
-"""Line charts as SVG that stretches with the page, without scripts and styles of its own.
+"""Line charts as SVG, the one engine that draws curves: for pages, and for files of their own.
 
-Places along the chart are in per cent, so that text and marks keep their size on any width; the
-lines lie in a box of their own that is stretched.
+On a page the horizontal coordinates are in per cent, so that text and marks keep their size on any
+width; the lines lie in a box of their own that is stretched. Colours come from a style sheet:
+`chart.css` on a page, `figure.css` in a file.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mt.reporting.page import escape
 
+HEIGHT = 200
+"""Of a chart, in pixels."""
 _LEFT, _RIGHT = 11.0, 97.5  # per cent of the width
-_TOP, _BOTTOM, _HEIGHT = 14, 176, 200  # pixels
+_TOP, _BOTTOM = 14, 176  # pixels
+_BOX = 1000  # width and height of the box of lines where it is stretched
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-Place = Callable[[float], float]
+_NUM_COLOURS, _NUM_DASHES = 7, 4
+_STAR = " ".join(
+    f"{radius * math.sin(math.pi * i / 5):.1f},{-radius * math.cos(math.pi * i / 5):.1f}"
+    for i, radius in enumerate((7.0, 3.0) * 5)
+)
+_Axis = Callable[[float], float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +32,17 @@ class Line:
     """A series of values."""
 
     name: str
+    """Empty for what a chart need not name, such as raw values behind their mean."""
     points: Sequence[tuple[float, float]]
-    """Places along the chart, in order, and values."""
+    """Horizontal coordinates, in order, and values."""
     is_marked: bool = False
     """Whether each value has a dot."""
+    style: int | None = None
+    """Number of its colour and dashes; without it that of the line among the others."""
+    weight: str = ""
+    """`thin` or `faint` for a line that stands behind others."""
+    star: tuple[float, float] | None = None
+    """A point with a star."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +69,7 @@ class Scale:
 
     @property
     def labels(self) -> list[str]:
-        """The ticks in as few digits as tell them apart."""
+        """The ticks in as few digits as distinguish them."""
         step = self.ticks[1] - self.ticks[0]
         digits = next((n for n in range(4) if abs(round(step, n) - step) < step * 1e-6), None)
         if digits is not None:
@@ -62,62 +78,116 @@ class Scale:
         return [f"{tick:.{2 + math.ceil(math.log10(largest / step))}g}" for tick in self.ticks]
 
 
-def chart(lines: Sequence[Line], *, title: str, marks: Sequence[tuple[float, str]] = ()) -> str:
-    """The chart, as HTML, over the places of all lines; `marks` are places with a name.
+def chart(
+    lines: Sequence[Line],
+    *,
+    title: str,
+    unit: str = "update",
+    marks: Sequence[tuple[float, str]] = (),
+    width: float | None = None,
+) -> str:
+    """The chart as an element `svg`, without a legend.
 
-    Raises ValueError without points.
+    `unit` is what the horizontal axis counts, from 0; `marks` are coordinates on it with a name.
+    Without a `width` in pixels the chart is as wide as its page. Raises ValueError without points.
     """
     values = [value for line in lines for _, value in line.points]
-    places = [place for line in lines for place, _ in line.points]
     if not values:
         raise ValueError("there is nothing to draw")
-    down = Scale.around(min(values), max(values))
-    along = Scale.around(0.0, max(places))
-    end = max(*places, along.ticks[1] / 1000)
+    vertical = Scale.around(min(values), max(values))
+    last = max(x for line in lines for x, _ in line.points)
+    horizontal = Scale.around(0.0, last)
+    end = max(last, horizontal.ticks[1] / 1000)
 
-    def x(place: float) -> float:
-        return _LEFT + (_RIGHT - _LEFT) * place / end
+    def x(coordinate: float) -> float:
+        return _LEFT + (_RIGHT - _LEFT) * coordinate / end
 
     def y(value: float) -> float:
-        return _BOTTOM - (_BOTTOM - _TOP) * down.share(value)
+        return _BOTTOM - (_BOTTOM - _TOP) * vertical.share(value)
 
+    box = _BOX, _BOX
+    if width is not None:
+        box = round(width * (_RIGHT - _LEFT) / 100), _BOTTOM - _TOP
     parts = [
-        *_grid(down, y),
-        *_times(along, end, x),
-        *(_mark(x(place), name) for place, name in marks),
+        *_grid(vertical, y),
+        *_ticks(horizontal, end, x),
+        *(_mark(x(coordinate), name) for coordinate, name in marks),
         f'<svg x="{_LEFT}%" y="{_TOP}" width="{_RIGHT - _LEFT}%" height="{_BOTTOM - _TOP}" '
-        'viewBox="0 0 1000 1000" preserveAspectRatio="none">',
-        *(_path(line, number, end, down) for number, line in enumerate(lines)),
+        f'viewBox="0 0 {box[0]} {box[1]}" preserveAspectRatio="none">',
+        *(_path(line, _class(line, i), end, vertical, box) for i, line in enumerate(lines)),
         "</svg>",
     ]
-    for number, line in enumerate(lines):
+    for i, line in enumerate(lines):
         if line.is_marked or len(line.points) == 1:
             parts += [
-                f'<circle class="dot line-{number}" r="3" '
-                f'cx="{x(place):.2f}%" cy="{y(value):.1f}"><title>{escape(line.name)} '
-                f"{value:.4g} at update {place:,.0f}</title></circle>"
-                for place, value in line.points
+                f'<circle class="dot {_class(line, i)}" r="3" '
+                f'cx="{x(at):.2f}%" cy="{y(value):.1f}">'
+                f"<title>{escape(line.name)} {value:.4g} at {unit} {_number(at)}</title></circle>"
+                for at, value in line.points
             ]
-    drawn = "".join(parts)
+    for i, line in enumerate(lines):
+        if line.star is not None:
+            at, value = line.star
+            parts.append(
+                f'<svg x="{x(at):.2f}%" y="{y(value):.1f}" overflow="visible">'
+                f"{_star(_class(line, i))}</svg>"
+            )
+    size = "100%" if width is None else f"{width:g}"
     return (
-        f'<svg class="chart" width="100%" height="{_HEIGHT}" role="img" '
-        f'aria-label="{escape(_told(title, lines))}">{drawn}</svg>{_legend(lines)}'
+        f'<svg class="chart" width="{size}" height="{HEIGHT}" role="img" '
+        f'aria-label="{escape(_in_words(title, lines, unit))}">{"".join(parts)}</svg>'
     )
 
 
-def _told(title: str, lines: Sequence[Line]) -> str:
+def legend(lines: Sequence[Line]) -> str:
+    """The names of lines with a sample of each, as a list in HTML; nothing for a single line."""
+    if len(lines) < 2:
+        return ""
+    entries = "".join(
+        f'<li><svg width="24" height="10" aria-hidden="true" overflow="visible">'
+        f"{sample(line, i)}</svg> {escape(line.name)}</li>"
+        for i, line in enumerate(lines)
+    )
+    return f'<ul class="keys">{entries}</ul>'
+
+
+def sample(line: Line, index: int) -> str:
+    """A piece of a line, or its star where it has no points, in a box of 24 by 10 pixels."""
+    style = _class(line, index)
+    if not line.points:
+        return f'<g transform="translate(12 5)">{_star(style)}</g>'
+    return f'<line class="line {style}" x1="0" x2="24" y1="5" y2="5"/>'
+
+
+def _class(line: Line, index: int) -> str:
+    """The classes of a line's style: each of 28 lines differs from the others."""
+    number = index if line.style is None else line.style
+    names = f"line-{number % _NUM_COLOURS} dash-{number % _NUM_DASHES}"
+    return f"{names} {line.weight}" if line.weight else names
+
+
+def _star(style: str) -> str:
+    return f'<polygon class="star {style}" points="{_STAR}"/>'
+
+
+def _number(coordinate: float) -> str:
+    return f"{coordinate:,.2f}".removesuffix(".00")
+
+
+def _in_words(title: str, lines: Iterable[Line], unit: str) -> str:
     """The chart in words."""
-    told = []
+    parts = []
     for line in lines:
-        if line.points:
+        if line.points and line.name:
             (first, begin), (last, end) = line.points[0], line.points[-1]
-            told.append(
-                f"{line.name} from {begin:.4g} at update {first:,.0f} to {end:.4g} at {last:,.0f}"
+            parts.append(
+                f"{line.name} from {begin:.4g} at {unit} {_number(first)} "
+                f"to {end:.4g} at {_number(last)}"
             )
-    return f"{title}: {'; '.join(told)}"
+    return f"{title}: {'; '.join(parts)}"
 
 
-def _grid(scale: Scale, y: Place) -> list[str]:
+def _grid(scale: Scale, y: _Axis) -> list[str]:
     return [
         f'<line class="grid" x1="{_LEFT}%" x2="{_RIGHT}%" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
         f'<text class="tick" text-anchor="end" x="{_LEFT - 1}%" y="{y(tick) + 4:.1f}">{label}'
@@ -126,7 +196,7 @@ def _grid(scale: Scale, y: Place) -> list[str]:
     ]
 
 
-def _times(scale: Scale, end: float, x: Place) -> list[str]:
+def _ticks(scale: Scale, end: float, x: _Axis) -> list[str]:
     return [
         f'<text class="tick" text-anchor="middle" x="{x(tick):.2f}%" y="{_BOTTOM + 17}">{label}'
         "</text>"
@@ -144,23 +214,10 @@ def _mark(x: float, name: str) -> str:
     )
 
 
-def _path(line: Line, number: int, end: float, down: Scale) -> str:
-    told = " ".join(
-        f"{1000 * place / end:.1f},{1000 * (1 - down.share(value)):.1f}"
-        for place, value in line.points
+def _path(line: Line, style: str, end: float, vertical: Scale, box: tuple[int, int]) -> str:
+    width, height = box
+    points = " ".join(
+        f"{width * x / end:.1f},{height * (1 - vertical.share(value)):.1f}"
+        for x, value in line.points
     )
-    return (
-        f'<polyline class="line line-{number}" points="{told}" vector-effect="non-scaling-stroke"/>'
-    )
-
-
-def _legend(lines: Sequence[Line]) -> str:
-    if len(lines) < 2:
-        return ""
-    entries = "".join(
-        '<li><svg width="24" height="10" aria-hidden="true">'
-        f'<line class="line line-{number}" x1="0" x2="24" y1="5" y2="5"/></svg> '
-        f"{escape(line.name)}</li>"
-        for number, line in enumerate(lines)
-    )
-    return f'<ul class="keys">{entries}</ul>'
+    return f'<polyline class="line {style}" points="{points}" vector-effect="non-scaling-stroke"/>'

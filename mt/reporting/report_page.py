@@ -29,7 +29,7 @@ def report_page(report: Report) -> str:
 <nav aria-label="Parts"><ul>{links}</ul></nav>
 {"".join(html for _, _, html in sections)}""",
         data=_data(report.scored),
-        styles=("heat.css", "report.css"),
+        styles=("heat.css", "chart.css", "report.css"),
         scripts=("heat.js", "report.js"),
     )
 

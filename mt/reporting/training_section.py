@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mt.reporting.chart import Line, chart
+from mt.reporting.chart import Line, chart, legend
 from mt.reporting.curves import Curves, Point, averaged
 from mt.reporting.page import breakable, escape
 from mt.reporting.tables import row, table
@@ -78,7 +78,7 @@ def _figures(curves: Curves) -> list[str]:
             below = f' <span class="quiet small">{told}by update</span>'
             figures.append(
                 f"<figure><figcaption>{title}{below}</figcaption>"
-                f"{chart(drawn, title=title, marks=marks)}</figure>\n"
+                f"{chart(drawn, title=title, marks=marks)}{legend(drawn)}</figure>\n"
             )
     return figures
 

@@ -72,10 +72,9 @@ def command(
     for text in pair or (source or "",):
         _require_utf8(text)
     if png:
-        from mt.reporting.attention_image import FLAG
-        from mt.reporting.figures import require_matplotlib
+        from mt.reporting.attention_image import require_matplotlib
 
-        require_matplotlib(FLAG)
+        require_matplotlib()
     require_writable(output)
     loaded = load_onto(model, device=device, search=None)
     if pair is not None:

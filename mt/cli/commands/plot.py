@@ -1,4 +1,4 @@
-"""`mt plot`: the training curves of models as an image."""
+"""`mt plot`: the training curves of models as a drawing or a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mt.errors import ConfigError
 
 if TYPE_CHECKING:
     from mt.reporting.curves import Curves
-    from mt.reporting.curves_image import Axis
+    from mt.reporting.curves_file import Axis
 
 _TOKENIZERS = ("tokenizer*.model",)
 
@@ -28,7 +28,7 @@ _TOKENIZERS = ("tokenizer*.model",)
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("curves.svg"),
     show_default=True,
-    help="Image to write: .svg, .png or .pdf.",
+    help="File to write: .svg or .html.",
 )
 @click.option(
     "--by",
@@ -41,37 +41,29 @@ _TOKENIZERS = ("tokenizer*.model",)
 def command(models: tuple[Path, ...], output: Path, by: Axis, is_full: bool) -> None:
     """Draw the training curves of each MODEL: losses, and scores of the validation set.
 
-    Several are drawn over one another. It needs matplotlib, and reads metrics.jsonl of the model
-    folders, of runs that are going on as well.
+    Several are drawn over one another. It reads metrics.jsonl of the model folders, of runs that
+    are going on as well.
 
     \b
     mt plot checkpoints/de-en -o curves.svg
-    mt plot checkpoints/a checkpoints/b -o curves.png --by minutes
+    mt plot checkpoints/a checkpoints/b -o curves.html --by minutes
     """
     if not models:
         raise click.UsageError("Missing argument 'MODEL...'.")
     from mt.cli.console import stderr_console
-    from mt.events import Event, Notice
     from mt.files import require_writable
     from mt.reporting.curves import read_curves
-    from mt.reporting.curves_image import check_suffix, write_curves
-    from mt.reporting.figures import require_matplotlib
+    from mt.reporting.curves_file import check_suffix, write_curves
 
     say = stderr_console().print
-
-    def listener(event: Event) -> None:
-        if isinstance(event, Notice):
-            say(f"mt: warning: {event.text}" if event.is_warning else event.text)
-
     check_suffix(output)
     require_writable(output)
-    require_matplotlib("mt plot")
     for path, count in Counter(model.resolve() for model in models).items():
         if count > 1:
             raise ConfigError(f"{path.name} is given {count} times", hint="Give each MODEL once")
     runs = _named(models, [read_curves(model) for model in models])
     _warn_of_differences(models, runs, say=say)
-    write_curves(runs, output, axis=by, is_full=is_full, listener=listener)
+    write_curves(runs, output, axis=by, is_full=is_full)
     click.echo(f"the curves are in {output}", err=True)
 
 
