@@ -17,8 +17,8 @@ from mt.config_file import Values
 from mt.errors import ConfigError
 from mt.events import Listener, Notice
 from mt.formats.aligned import AlignedText
-from mt.formats.options import base_language
 from mt.formats.pair import Reader
+from mt.languages import is_same_language
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import load_model
 from mt.model_folder.seen_lines import FILE as SEEN
@@ -137,7 +137,7 @@ def tell_start(
         aligned = [reader for reader in readers if isinstance(reader, AlignedText)]
         given = [(reader.name, reader.languages) for reader in aligned if reader.languages]
     for name, languages in given:
-        if [*map(base_language, languages)] != [*map(base_language, start.languages)]:
+        if not all(map(is_same_language, languages, start.languages)):
             text = (
                 f"{name} is {'-'.join(languages)}, but {start.name} translates "
                 f"{'-'.join(start.languages)}"

@@ -13,10 +13,9 @@ from mt.evaluation.metrics import SYMBOL_METRICS, TEXT_METRICS, Recipe
 from mt.evaluation.scores import looks_tokenised, tokenizer_for
 from mt.evaluation.sequences import BLEU_TOKENIZER
 from mt.formats.text import language_suffix, read_text_lines
-from mt.languages import base_code
+from mt.languages import base_code, writes_no_spaces
 from mt.text.normalise import is_blank
 
-_OWN_WORDS = ("zh", "ja", "ko")  # languages with a tokenizer of their own
 _UNSPACED = {"CJK", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"}
 _LINES_LOOKED_AT = 1000
 Say = Callable[[str], None]
@@ -89,7 +88,7 @@ def choose_recipe(
     language decides is said.
     """
     found = language_suffix(references[0])
-    if not language and base_code(found) in _OWN_WORDS:
+    if not language and (writes_no_spaces(found) or base_code(found) == "ko"):
         language = found
     if tokenize is None:
         as_it_is = is_tokenised or of_symbols
@@ -100,7 +99,7 @@ def choose_recipe(
         tokenize=tokenize,
         lowercase=lowercase,
         split_characters=not is_tokenised
-        and (tokenize in ("zh", "ja-mecab") or base_code(language) in ("zh", "ja")),
+        and (tokenize in ("zh", "ja-mecab") or writes_no_spaces(language)),
     )
 
 

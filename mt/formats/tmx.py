@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mt.errors import DataError
 from mt.formats.file_reader import FileReader
-from mt.formats.options import base_language, matching
+from mt.formats.options import matching
 from mt.formats.pair import NO_SOURCE, NO_TARGET, Pair
 from mt.formats.xml import Element, children, elements, local_name, text_of
 
@@ -60,9 +60,8 @@ class Tmx(FileReader):
             variants = _variants(unit)
             codes = [code for code, _ in variants]
             sources, targets = (matching(code, codes) for code in wanted)
-            if base_language(wanted[0]) == base_language(wanted[1]):
-                sources = [i for i in sources if i not in targets] or sources
-                targets = [i for i in targets if i not in sources]
+            sources = [i for i in sources if i not in targets] or sources
+            targets = [i for i in targets if i not in sources]
             line = int(unit.sourceline or 1)
             if not sources or not targets:
                 yield Pair("", "", origin, line, NO_TARGET if sources else NO_SOURCE)

@@ -9,7 +9,7 @@ from pathlib import Path
 from mt.config import SearchConfig
 from mt.errors import DataError, ModelFolderError
 from mt.events import Listener, Notice
-from mt.languages import base_code
+from mt.languages import is_same_language
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import LoadedModel, load_onto
 from mt.text.tokenizer_pair import TokenizerPair
@@ -141,6 +141,6 @@ def _differing_languages(one: LoadedModel, other: LoadedModel) -> str:
         ("into", one.config.target_language, other.config.target_language),
     )
     for word, ours, theirs in sides:
-        if ours and theirs and base_code(ours) != base_code(theirs):
+        if ours and theirs and not is_same_language(ours, theirs):
             return f"one translates {word} {ours}, the other {word} {theirs}"
     return ""

@@ -46,6 +46,31 @@ def test_unequal_sides_and_bad_bytes_are_findings_not_ends(
     assert found["not_utf8"]["examples"][0]["place"].endswith("a.de:2")
 
 
+def test_languages_in_three_letters_are_those_in_two(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Swapped files are reported whichever code the languages have, by flag or by file name."""
+    for code, side in zip(("en", "de"), (DE, EN), strict=True):
+        (tmp_path / f"c.{code}").write_bytes(Path(side).read_bytes())
+    swapped = str(tmp_path / "c.en"), str(tmp_path / "c.de")
+    assert status_of("check", *swapped, "--langs", "en-de", "--json") == 0
+    report = json.loads(capfd.readouterr().out)
+    (finding,) = [each for each in report["findings"] if each["id"] == "unexpected_language"]
+    assert [each["text"] for each in finding["examples"]] == [
+        "most is de, not en",
+        "most is en, not de",
+    ]
+    for langs in ("eng-deu", "eng-ger", "ENG:deu_Latn", "en_GB:de-AT"):
+        for paths in (swapped, swapped[::-1]):
+            assert status_of("check", *paths, "--langs", langs, "--json") == 0
+            assert json.loads(capfd.readouterr().out) == report
+    named = [tmp_path / "c.eng", tmp_path / "c.ger"]
+    for path, old in zip(named, swapped, strict=True):
+        Path(old).rename(path)
+    assert status_of("check", *map(str, named), "--json") == 0
+    assert json.loads(capfd.readouterr().out)["findings"][0]["examples"] == finding["examples"]
+
+
 def test_every_fault_that_a_reader_gives_is_a_kind() -> None:
     from mt.formats import pair, po, xliff
 

@@ -86,6 +86,48 @@ def test_tmx_languages_match_whatever_their_case_and_region(write: Write) -> Non
     assert read(path, "fr>en") == [("b", "a", "")]
 
 
+@pytest.mark.parametrize("langs", ["eng>deu", "eng_Latn>ger", "en>de", "en-GB>deu-AT"])
+@pytest.mark.parametrize("codes", [("en", "de"), ("eng", "deu"), ("en-US", "ger_DE")])
+def test_languages_have_two_letters_or_three(
+    write: Write, langs: str, codes: tuple[str, str]
+) -> None:
+    english, german = codes
+    declared = f'source-language="{german}" target-language="{english}"'
+    turned = f'{{"translation": {{"{german}": "b", "{english}": "a"}}}}\n'
+    paths = [
+        write("m.tmx", tmx(tuv(german, "b") + tuv(english, "a"))),
+        write("m.xlf", xliff1(unit1("b", "a"), languages=declared)),
+        write("m.tsv", f"{german}\t{english}\nb\ta\n"),
+        write("m.csv", f"id,{german},{english}\n1,b,a\n"),
+        write("m.jsonl", turned),
+    ]
+    for path in paths:
+        assert read(path, langs) == [("a", "b", "")]
+    missing = write("n.jsonl", f'{{"{english}": "a"}}\n{{"{german}": "b"}}\n')
+    assert faults(read(missing, langs)) == ["no target", "no source"]
+
+
+def test_norwegian_is_bokmal_or_nynorsk_where_nothing_fits_better(write: Write) -> None:
+    path = write("m.tmx", tmx(tuv("no", "a") + tuv("nn", "b") + tuv("en", "c")))
+    assert pairs(read(path, "nb>en")) == [("a", "c")]
+    assert pairs(read(path, "nno>en")) == [("b", "c")]
+    assert pairs(read(path, "nb>nn")) == [("a", "b")]
+    assert faults(read(path, "sv>en")) == ["no source"]
+
+
+def test_aligned_files_are_put_in_the_order_of_the_languages(write: Write) -> None:
+    for german, english in (("de", "en"), ("deu", "eng"), ("ger", "en-us")):
+        files = [write(f"a.{german}", "b\n"), write(f"a.{english}", "a\n")]
+        for paths in (files, files[::-1]):
+            opened = open_corpora(paths, ReadingOptions(languages=("en", "deu_Latn")))
+            ((pair,),) = opened.readers
+            assert (pair.source, pair.target) == ("a", "b")
+    # The same language on both sides has regions to tell them.
+    files = [write("a.pt-br", "a\n"), write("a.pt-pt", "b\n")]
+    (reader,) = open_corpora(files, ReadingOptions(languages=("pt-PT", "pt-BR"))).readers
+    assert [pair.source for pair in reader] == ["b"]
+
+
 def test_tmx_variants_of_a_side_are_pairs_each_and_exact_codes_win(write: Write) -> None:
     path = write("m.tmx", tmx(tuv("en-US", "color") + tuv("en-GB", "colour") + tuv("de", "Farbe")))
     assert pairs(read(path, "en>de")) == [("color", "Farbe"), ("colour", "Farbe")]
@@ -585,4 +627,5 @@ def test_codes_match_exactly_or_by_their_base() -> None:
     assert matching("en-GB", codes) == [0, 1]
     assert matching("pt-br", codes) == [2]
     assert matching("zh", codes) == [3]
-    assert matching("eng", codes) == []
+    assert matching("eng", codes) == [0]
+    assert matching("engl", codes) == []

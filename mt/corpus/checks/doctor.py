@@ -19,8 +19,8 @@ from mt.corpus.checks.sides import (
 )
 from mt.corpus.keys import keys_of
 from mt.errors import DataError
-from mt.formats.options import base_language
 from mt.formats.pair import Pair, Reader
+from mt.languages import base_code, is_same_language
 from mt.numerals import numbers_differ
 
 _LONG_WORDS = 200
@@ -164,8 +164,9 @@ class _Doctor:
                 self._note(name, place, text)
         for name, code in zip(("language_source", "language_target"), self._languages, strict=True):
             found = self._usual[name].usual
-            expected = base_language(code)
-            if found and expected in known_languages() and found != expected:
+            expected = base_code(code)
+            is_known = any(is_same_language(expected, label) for label in known_languages())
+            if found and is_known and not is_same_language(expected, found):
                 side = name.removeprefix("language_")
                 self._note("unexpected_language", side, f"most is {found}, not {expected}")
 
