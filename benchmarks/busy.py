@@ -118,12 +118,14 @@ def validation_seconds(model: Path) -> float:
     from mt.preparation.dev_set import DEV_TOKENS
     from mt.training.distributed import Ranks
     from mt.training.validation import ValidationTask, score_weights
+    from mt.translation.options import TranslationOptions
     from mt.translation.translator import Translator
 
     loaded = load_model(model)
 
     def translator(settings: Config) -> Translator:
-        return Translator(loaded.model, loaded.tokenizers, settings, forks=True)
+        options = TranslationOptions(forks=True)
+        return Translator(loaded.model, loaded.tokenizers, settings, options=options)
 
     validator = make_validator(
         model, translator, [], Ranks(), config=loaded.config, listener=ignore

@@ -23,6 +23,7 @@ from mt.events import Event
 from mt.formats.text import read_text_lines
 from mt.model.device import set_threads
 from mt.model_folder.folder import read_config
+from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 
 _FORMS: dict[str, Callable[[str], str]] = {
@@ -41,9 +42,8 @@ def translate(
     def listener(event: Event) -> None:
         counts[type(event).__name__] += 1
 
-    translator = Translator.load(
-        model, search=search, forks=True, keep_case=keep_case, listener=listener
-    )
+    options = TranslationOptions(search=search, forks=True, keep_case=keep_case)
+    translator = Translator.load(model, options=options, listener=listener)
     return [each.text for each in translator.translate(lines)], counts
 
 

@@ -60,12 +60,12 @@ def mt_translate(job: Job) -> Translate:
     from mt.config import Precision
     from mt.model.device import set_threads
     from mt.model_folder.folder import read_config
+    from mt.translation.options import TranslationOptions
     from mt.translation.translator import Translator
 
     set_threads(job.threads)
     folder = Path(job.folder)
-    translator = Translator.load(
-        folder,
+    options = TranslationOptions(
         search=dataclasses.replace(
             read_config(folder).search, beam=job.beam, n_best=1, max_length=job.max_length
         ),
@@ -74,6 +74,7 @@ def mt_translate(job: Job) -> Translate:
         batch_size=job.batch_size,
         forks=True,
     )
+    translator = Translator.load(folder, options=options)
 
     def translate(lines: Sequence[str]) -> list[tuple[str, int]]:
         return [(each.text, len(each.hypotheses[0].tokens)) for each in translator.translate(lines)]

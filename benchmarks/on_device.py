@@ -22,6 +22,7 @@ from mt.events import BatchDone, Event, Notice
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import count_parameters
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 
 TOLERANCE = 1e-4  # relative, between devices in float32
@@ -200,8 +201,10 @@ def decode(config: Config, dtype: torch.dtype, device: torch.device, scale: Scal
         model,
         TokenizerPair(source=tokenizer, target=tokenizer),
         dataclasses.replace(config, search=search),
-        batch_size=min(128, scale.sentences),
-        precision="bfloat16" if dtype == torch.bfloat16 else "float32",
+        options=TranslationOptions(
+            batch_size=min(128, scale.sentences),
+            precision="bfloat16" if dtype == torch.bfloat16 else "float32",
+        ),
     )
     lengths = np.random.default_rng(2).integers(10, 40, size=scale.sentences)
     lines = [tokenizer.decode(numbers) for numbers in random_numbers(lengths, vocabulary=size)]

@@ -34,6 +34,7 @@ for cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
 
 from mt.formats.text import read_text_lines  # noqa: E402
 from mt.model_folder.folder import load_model  # noqa: E402
+from mt.translation.options import TranslationOptions  # noqa: E402
 from mt.translation.translator import Translator  # noqa: E402
 
 _MT = (sys.executable, "-m", "mt", "translate", "--device", "cpu")
@@ -82,7 +83,8 @@ def differing(model: Path, lines: Sequence[str]) -> dict[str, int]:
     loaded = load_model(model)
 
     def texts(given: Sequence[str], *, refill: bool = False, **how: int) -> list[str]:
-        translator = Translator(loaded.model, loaded.tokenizers, loaded.config, split=False, **how)  # type: ignore[arg-type]
+        options = TranslationOptions(split=False, **how)  # type: ignore[arg-type]
+        translator = Translator(loaded.model, loaded.tokenizers, loaded.config, options=options)
         translator._searcher.refill = refill
         return [each.text for each in translator.translate(given)]
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mt.config import SamplingConfig, SearchConfig
     from mt.errors import MtError
     from mt.text.glossary import Glossary
+    from mt.translation.options import TranslationOptions
     from mt.translation.translation import TranslatedText, Translation
     from mt.translation.translator import Translator
 
@@ -24,6 +25,7 @@ __all__ = [
     "SearchConfig",
     "TranslatedText",
     "Translation",
+    "TranslationOptions",
     "Translator",
     "__version__",
 ]
@@ -35,6 +37,7 @@ _HOMES = {
     "SearchConfig": "mt.config",
     "TranslatedText": "mt.translation.translation",
     "Translation": "mt.translation.translation",
+    "TranslationOptions": "mt.translation.options",
     "Translator": "mt.translation.translator",
 }
 

@@ -64,18 +64,6 @@ class UnknownSymbols(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholeVocabulary(Event):
-    """Sentences were searched over the whole vocabulary, though shortlists were asked for."""
-
-    num_demanding: int
-    """Sentences with a prefix, which may lie outside a shortlist."""
-    num_unknown: int
-    """Others with a source piece that the shortlist does not know."""
-    num_unfit: int
-    """Others for which it has too few pieces, or most of the vocabulary."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class StageStarted(Event):
     """A part of the preparation begins, for example "reading the corpus"."""
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,8 @@ def test_the_examples_run(
 
 
 def test_threads_that_share_a_translator_change_nothing(place: Path) -> None:
-    translator = mt.Translator.load(place / "checkpoints" / "de-en", device="cpu")
+    options = mt.TranslationOptions(device="cpu")
+    translator = mt.Translator.load(place / "checkpoints" / "de-en", options=options)
     lines = (place / "train.de").read_text("utf-8").splitlines()
     alone = [each.text for each in translator.translate(lines)]
     with ThreadPoolExecutor(max_workers=4) as pool:
@@ -69,11 +71,19 @@ def test_threads_that_share_a_translator_change_nothing(place: Path) -> None:
 
 
 def test_the_page_names_what_there_is() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE)
+    names, *_ = PAGE.split("\n## ")
+    rows = re.findall(r"^\| `(\w+)` \|", names, flags=re.MULTILINE)
     assert sorted(rows) == sorted(set(mt.__all__) - {"__version__"})
     assert set(mt.__all__) <= set(dir(mt))
     for name in mt.__all__:
         assert getattr(mt, name) is getattr(mt, name)
+
+
+def test_the_page_names_all_options() -> None:
+    (settings,) = re.findall(r"^## Settings\n(.*?)^## ", PAGE, flags=re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| (`.*?`) \|", settings, flags=re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"\w+", row)]
+    assert sorted(named) == sorted(field.name for field in fields(mt.TranslationOptions))
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

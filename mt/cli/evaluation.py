@@ -27,6 +27,7 @@ from mt.evaluation.results import TEST_NAMES, Result, Sampling, results_of
 from mt.formats.text import read_text_lines
 from mt.model.device import set_threads
 from mt.model_folder.folder import read_config
+from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 
 
@@ -164,24 +165,23 @@ def _translate(
     translator = Translator.load(
         model,
         *flags["others"],
-        search=search_config(flags),
-        device=flags["device"],
-        devices=flags["devices"],
-        precision=flags["precision"],
-        batch_size=flags["batch_size"],
-        workers=flags["workers"],
-        forks=True,
-        glossary=glossary,
-        shortlist=flags["shortlist"],
-        exact_scores=False,
-        keep_case=flags["keep_case"],
+        options=TranslationOptions(
+            search=search_config(flags),
+            device=flags["device"],
+            devices=flags["devices"],
+            precision=flags["precision"],
+            batch_size=flags["batch_size"],
+            workers=flags["workers"],
+            forks=True,
+            glossary=glossary,
+            keep_case=flags["keep_case"],
+        ),
         listener=listener,
     )
     translations = translator.translate(sources)
     listener.tell_splits()
     listener.tell_recased()
     listener.tell_unknown()
-    listener.tell_shortlist()
     listener.refuse_too_long()
     doubts = DoubtCounts(of_symbols=translator.config.tokenizer.takes_symbols)
     doubts.add(translations)

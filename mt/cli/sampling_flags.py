@@ -20,7 +20,6 @@ _OF_SEARCH = {
 _OF_SEARCH_ALONE = {
     "glossary": "terms are searched for, not drawn",
     "placeholders": "terms are searched for, not drawn",
-    "shortlist": "samples are drawn from the whole vocabulary",
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import click
 
 from mt.cli.options import search_options
-from mt.cli.search_flags import shortlist_option
 from mt.cli.term_flags import term_options
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -81,7 +80,6 @@ def scored_model_options(command: _F) -> _F:
     for option in (
         search_options,
         term_options,
-        shortlist_option,
         click.option(
             "--beam", type=click.IntRange(min=1), help="Hypotheses searched; 1 is greedy."
         ),

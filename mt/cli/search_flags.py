@@ -53,16 +53,6 @@ def hypothesis_options(command: _F) -> _F:
     return command
 
 
-def shortlist_option(command: _F) -> _F:
-    """Whether search keeps to a shortlist of the vocabulary."""
-    return click.option(
-        "--shortlist",
-        is_flag=True,
-        help="Search only the pieces that the source is likely to give, which mt shortlist learns; "
-        "faster on CPUs with large vocabularies, without --json, --n-best and --mbr.",
-    )(command)
-
-
 def search_config(flags: dict[str, Any]) -> SearchConfig:
     """The search settings of the model folder with those of the flags over them."""
     from mt.model_folder.folder import read_config

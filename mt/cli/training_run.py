@@ -36,6 +36,7 @@ from mt.training.checkpoint import Progress, list_checkpoints
 from mt.training.data_loader import TrainingData
 from mt.training.distributed import Ranks, joined_ranks
 from mt.training.trainer import INTERRUPTED, Trainer
+from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 
 _SEEDS_APART = 1_000_003  # between the random generators of two ranks
@@ -241,7 +242,8 @@ def _make_trainer(
 
     def translator(settings: Config) -> Translator:
         quiet = _without_warnings(console)
-        return Translator(model, tokenizers, settings, forks=True, listener=quiet)
+        options = TranslationOptions(forks=True)
+        return Translator(model, tokenizers, settings, options=options, listener=quiet)
 
     def keep_best(progress: Progress) -> None:
         model_folder.save_weights(folder, model)

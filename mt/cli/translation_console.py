@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 from mt.errors import DataError
 
 if TYPE_CHECKING:
-    from mt.events import (
-        Event,
-        LineRecased,
-        LineSplit,
-        LineTooLong,
-        UnknownSymbols,
-        WholeVocabulary,
-    )
+    from mt.events import Event, LineRecased, LineSplit, LineTooLong, UnknownSymbols
 
 
 class TranslationConsole:
@@ -26,7 +19,6 @@ class TranslationConsole:
         self._splits: list[LineSplit] = []
         self._first_recased: LineRecased | None = None
         self._num_recased = 0
-        self._whole: list[WholeVocabulary] = []
         self._first_unknown: UnknownSymbols | None = None
         self._too_long: list[LineTooLong] = []
         self.num_unknown = 0
@@ -34,14 +26,7 @@ class TranslationConsole:
 
     def __call__(self, event: Event) -> None:
         """Listen."""
-        from mt.events import (
-            LineRecased,
-            LineSplit,
-            LineTooLong,
-            Notice,
-            UnknownSymbols,
-            WholeVocabulary,
-        )
+        from mt.events import LineRecased, LineSplit, LineTooLong, Notice, UnknownSymbols
 
         if isinstance(event, LineSplit):
             self._splits.append(event)
@@ -50,8 +35,6 @@ class TranslationConsole:
             self._first_recased = self._first_recased or event
         elif isinstance(event, LineTooLong):
             self._too_long.append(event)
-        elif isinstance(event, WholeVocabulary):
-            self._whole.append(event)
         elif isinstance(event, UnknownSymbols):
             self._first_unknown = self._first_unknown or event
             self.num_unknown += len(event.symbols)
@@ -102,20 +85,3 @@ class TranslationConsole:
                 f"mt: warning: {symbols} unknown to the model, in {lines} "
                 f"(the first: {first.symbols[0]!r}, line {first.line})"
             )
-
-    def tell_shortlist(self) -> None:
-        """Say how many sentences were searched over the whole vocabulary, if any was."""
-        reasons = {
-            "with a prefix": sum(each.num_demanding for each in self._whole),
-            "with a piece that the shortlist does not know": sum(
-                each.num_unknown for each in self._whole
-            ),
-            "for which it has too few or too many pieces": sum(
-                each.num_unfit for each in self._whole
-            ),
-        }
-        total = sum(reasons.values())
-        if total:
-            sentences = "1 sentence" if total == 1 else f"{total} sentences"
-            listed = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
-            self._say(f"{sentences} searched over the whole vocabulary: {listed}")

@@ -92,7 +92,7 @@ def load_members(
     folders: Sequence[Path],
     *,
     device: str,
-    search: SearchConfig | None,
+    search: SearchConfig | None = None,
     keep_case: bool = False,
 ) -> list[LoadedModel]:
     """Read model folders that are to predict together, with `search` in place of their settings.

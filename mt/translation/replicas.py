@@ -20,10 +20,8 @@ from mt.search.step import StepModel
 class Replica:
     """What is searched with on one device."""
 
-    originals: tuple[TranslationModel, ...]
-    """The models as they were trained."""
     members: tuple[SearchModel, ...]
-    """The same, arranged for search."""
+    """The models, arranged for search."""
     model: StepModel[Any]
     """What is searched with: the only member by itself, or the ensemble of all."""
     device: torch.device
@@ -45,17 +43,11 @@ def replicas_of(
     return tuple(_replica(each, precision) for each in (models, *copies))
 
 
-def together(models: Sequence[StepModel[Any]]) -> StepModel[Any]:
-    """One model as it is, several as an ensemble."""
-    return models[0] if len(models) == 1 else Ensemble(models)
-
-
 def _replica(models: Sequence[TranslationModel], precision: SearchPrecision) -> Replica:
     narrow = precision if precision == "bfloat16" or precision == "int8" else "as trained"
     members = tuple(SearchModel(model, narrow) for model in models)
     return Replica(
-        originals=tuple(models),
         members=members,
-        model=together(members),
+        model=members[0] if len(members) == 1 else Ensemble(members),
         device=members[0].device,
     )

@@ -12,19 +12,29 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 import torch
 
 from mt.config import SamplingConfig, SearchConfig
 from mt.events import Listener, Notice
-from mt.model.device import fitting_in_memory, is_out_of_memory, sent_to, using_threads
+from mt.model.device import (
+    choose_search_precision,
+    fitting_in_memory,
+    is_out_of_memory,
+    sent_to,
+    using_threads,
+)
+from mt.model.translation_model import TranslationModel
 from mt.search.hypothesis import SearchResult
 from mt.search.scheduler import Group, search_groups
-from mt.search.sentence import NO_DEMANDS, Demands, Symbols
+from mt.search.sentence import Symbols
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
-from mt.translation.replicas import Replica
-from mt.translation.worker_processes import ForkedWorkers
+from mt.translation.options import TranslationOptions
+from mt.translation.replicas import Replica, replicas_of
+from mt.translation.source import Source
+from mt.translation.worker_processes import CAN_FORK, ForkedWorkers
 
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
@@ -33,20 +43,12 @@ _FEWEST = 8  # sentences that are worth a worker
 _FEW = 1 << 25  # multiplications of a product, below which threads wait longer than they save
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """A tokenised source, where it comes from, and what it asks of its translation."""
+class Finder(Protocol):
+    """Finds translations of sources: a `Searcher`, or what brings terms into its results."""
 
-    tokens: Sequence[int]
-    """Without the end symbol."""
-    text: str
-    """What the tokens stand for: a line or a part of one."""
-    line: int
-    """The number of that line, for warnings."""
-    demands: Demands = NO_DEMANDS
-
-    def __len__(self) -> int:
-        return len(self.tokens)
+    def search(self, sources: Sequence[Source]) -> list[SearchResult]:
+        """The results of sources, none of them empty, in their order."""
+        ...
 
 
 def fast_batch_size(hypotheses: int, device: torch.device) -> int:
@@ -95,11 +97,38 @@ class Searcher:
     listener: Listener
     sampling: SamplingConfig | None = None
     """How samples are drawn, instead of searching."""
-    symbols: Symbols = _SYMBOLS
-    """The ids of the model's vocabulary that search must know."""
     _forked: ForkedWorkers[_Job, dict[int, SearchResult]] | None = field(
         default=None, init=False, repr=False
     )
+
+    @staticmethod
+    def of(
+        models: Sequence[TranslationModel],
+        config: SearchConfig,
+        *,
+        copies_on: Sequence[torch.device],
+        options: TranslationOptions,
+        listener: Listener,
+    ) -> Searcher:
+        """Search by `models`, together, on the device where all are and on each of `copies_on`.
+
+        Raises ConfigError for a precision that the device does not have.
+        """
+        device = next(models[0].parameters()).device
+        precision = choose_search_precision(options.precision, device)
+        sampling = options.sampling
+        hypotheses = config.beam if sampling is None else sampling.samples
+        return Searcher(
+            replicas=replicas_of(models, copies_on=copies_on, precision=precision),
+            config=config,
+            capacity=options.batch_size or fast_batch_size(hypotheses, device),
+            is_exact=precision == "float32",
+            workers=options.workers,
+            forks=options.forks and CAN_FORK,
+            refill=device.type != "cpu",
+            listener=listener,
+            sampling=sampling,
+        )
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.
@@ -232,7 +261,7 @@ class Searcher:
             results = search_groups(
                 replica.model,
                 map(padded, job.groups),
-                symbols=self.symbols,
+                symbols=_SYMBOLS,
                 config=self.config,
                 capacity=job.capacity,
                 max_tokens=job.capacity * _BATCH_TOKENS,

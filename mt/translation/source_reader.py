@@ -17,7 +17,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.ensemble import MOST_TOKENS, Members
 from mt.translation.long_lines import SplitLines, split_lines
 from mt.translation.prefixes import prefix_demands
-from mt.translation.searching import Source
+from mt.translation.source import Source
 from mt.translation.usual_case import in_usual_case
 
 

@@ -21,8 +21,8 @@ from mt.text.boundaries import is_of_word
 from mt.text.glossary import Asked, Glossary
 from mt.text.terms import capitalised
 from mt.text.tokenizer import UNKNOWN, Tokenizer
-from mt.translation.searching import Searcher, Source
-from mt.translation.shortlist_search import ShortlistSearcher
+from mt.translation.searching import Searcher
+from mt.translation.source import Source
 from mt.translation.translation import Translation
 
 _LEAST_BEAM = 10  # places of a search for phrases; and at least twice the usual ones
@@ -40,22 +40,17 @@ class Terminology:
         tokenizer: Tokenizer,
         searcher: Searcher,
         *,
-        usual: Searcher | ShortlistSearcher,
         all_candidates: bool,
         listener: Listener,
     ) -> None:
-        """For translations written by `tokenizer`.
-
-        They are found by `usual`, and what lacks a term by `searcher`, which must search the whole
-        vocabulary: terms may lie outside a shortlist.
+        """For translations written by `tokenizer` and found by `searcher`.
 
         With `all_candidates` every hypothesis of a line must honour its terms, because any of them
         may be chosen; else the best alone decides whether it is searched again.
         """
         self._glossary = glossary
         self._tokenizer = tokenizer
-        self._usual = usual
-        self._bounds = searcher.config
+        self._usual = searcher
         config = dataclasses.replace(
             searcher.config, beam=max(2 * searcher.config.beam, _LEAST_BEAM)
         )
@@ -121,7 +116,7 @@ class Terminology:
                 wanted = " or ".join(f'"{target}"' for target in each.targets)
                 self._warn(f"line {source.line}: the tokenizer of this model cannot write {wanted}")
         needed = sum(phrase.length for phrase in phrases)
-        limit = length_limit(self._bounds, len(source))
+        limit = length_limit(self._usual.config, len(source))
         if needed > limit:
             self._warn(
                 f"line {source.line}: its terms take {needed} tokens, more than the {limit} that "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -9,26 +10,22 @@ from typing import overload
 
 import torch
 
-from mt.config import Config, SamplingConfig, SearchConfig, SearchPrecision
+from mt.config import Config
 from mt.errors import ConfigError
 from mt.events import Listener, ignore
-from mt.model.device import choose_devices, choose_search_precision
+from mt.model.device import choose_devices
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import LoadedModel
-from mt.search.mbr import Utility
-from mt.text.glossary import Glossary
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.ensemble import Members, load_members
+from mt.translation.options import DEFAULT_OPTIONS, TranslationOptions
 from mt.translation.prefixes import with_prefixes
-from mt.translation.replicas import replicas_of
-from mt.translation.searching import Searcher, Source, fast_batch_size
+from mt.translation.searching import Finder, Searcher
 from mt.translation.select_output import Choice
-from mt.translation.shortlist import Shortlist
-from mt.translation.shortlist_search import ShortlistSearcher
+from mt.translation.source import Source
 from mt.translation.source_reader import SourceReader
 from mt.translation.terminology import Terminology
 from mt.translation.translation import TranslatedText, Translation
-from mt.translation.worker_processes import CAN_FORK
 
 _WINDOW = 32  # batches that are sorted by length together
 
@@ -48,100 +45,66 @@ class Translator:
         *,
         others: Sequence[LoadedModel] = (),
         copies_on: Sequence[torch.device] = (),
-        batch_size: int | None = None,
-        precision: SearchPrecision = "float32",
-        workers: int | None = None,
-        forks: bool = False,
-        split: bool = True,
-        utility: Utility | None = None,
-        glossary: Glossary | None = None,
-        sampling: SamplingConfig | None = None,
-        shortlist: Shortlist | None = None,
-        exact_scores: bool = True,
+        options: TranslationOptions = DEFAULT_OPTIONS,
         listener: Listener = ignore,
     ) -> None:
-        """Use `model` where it is; `batch_size` counts sentences, for each of the `workers`.
-
-        Without it there are as many as are fast: 64 on a CPU where the beam is 5.
+        """Use `model` where it is.
 
         With `others`, on the same device, it predicts as an ensemble (`mt.search.ensemble`); their
         tokenizers must be those of `model`, whose settings hold. Each of the devices `copies_on`
-        translates a share, with copies of the weights that are made now.
+        translates a share, with copies of the weights that are made now. The weights are arranged
+        for search now: later changes of them are not seen.
 
-        The weights are arranged for search now: later changes of them are not seen. Without
-        `workers` there are as many as torch has threads. They are threads, or with `forks`, on
-        Linux, processes, which are faster (`mt.translation.worker_processes`). Without `split`,
-        and of symbols, long lines are translated whole. With `sampling` translations are drawn from
-        the model, by random numbers of each line's own. With a `utility` the hypotheses of the
-        beam, or the samples, are ordered by minimum Bayes risk. With a `glossary` its terms and
-        placeholders are brought into translations, and those say which are missing. A `shortlist`
-        bounds what is searched; scores stay those of the model, unless without `exact_scores` one
-        hypothesis alone is asked for: then its score is relative to the shortlist, which takes less
-        time.
-
-        Raises ValueError for a batch size below 1, for other tokenizers, and for samples with a
-        `glossary` or a `shortlist`, ConfigError for a precision that the device does not have and
-        for a `glossary` where the model takes symbols.
+        Raises ValueError for other tokenizers, ConfigError for a precision that the device does not
+        have and for a glossary where the model takes symbols.
         """
-        if batch_size is not None and batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, but is {batch_size}")
-        if sampling is not None and (glossary is not None or shortlist is not None):
-            raise ValueError("samples are drawn without a glossary and without a shortlist")
-        of_symbols = config.tokenizer.takes_symbols
-        if of_symbols and glossary is not None:
+        takes_symbols = config.tokenizer.takes_symbols
+        if takes_symbols and options.glossary is not None:
             raise ConfigError(
                 "a glossary and placeholders are for text, but this model takes symbols"
             )
+        if options.search is not None:
+            config = dataclasses.replace(config, search=options.search)
+        if options.keep_case:
+            tokenizers = dataclasses.replace(tokenizers, truecaser=None)
         self.config = config
         self.model = model
         self.tokenizers = tokenizers
+        self.others = tuple(others)
+        first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
+        members = Members(first, others)
         self._choice = Choice(
             search=config.search,
             target_language=config.target_language,
             decode=tokenizers.target.decode,
-            utility=utility,
-            sampling=sampling,
+            utility=options.utility,
+            sampling=options.sampling,
         )
-        self.others = tuple(others)
-        first = LoadedModel(config=config, tokenizers=tokenizers, model=model)
-        members = Members(first, others)
         self._reader = SourceReader(
             tokenizers=tokenizers,
             members=members,
-            max_tokens=members.longest_good if split and not of_symbols else None,
+            max_tokens=members.longest_good if options.split and not takes_symbols else None,
             language=config.source_language,
-            glossary=glossary,
-            is_sampled=sampling is not None,
+            glossary=options.glossary,
+            is_sampled=options.sampling is not None,
             listener=listener,
         )
-        device = next(model.parameters()).device
-        hypotheses = sampling.samples if sampling is not None else config.search.beam
-        self._batch_size = batch_size or fast_batch_size(hypotheses, device)
-        chosen = choose_search_precision(precision, device)
-        self._searcher = Searcher(
-            replicas=replicas_of(members.models, copies_on=copies_on, precision=chosen),
-            config=self._choice.needed(members.bounded(config.search)),
-            capacity=self._batch_size,
-            is_exact=chosen == "float32",
-            workers=workers,
-            forks=forks and CAN_FORK,
-            refill=device.type != "cpu",
+        self._searcher = Searcher.of(
+            members.models,
+            self._choice.needed(members.bounded(config.search)),
+            copies_on=copies_on,
+            options=options,
             listener=listener,
-            sampling=sampling,
         )
-        self._finder: Searcher | ShortlistSearcher = self._searcher
-        if shortlist is not None:
-            self._finder = ShortlistSearcher.of(
-                self._searcher, shortlist, exact_scores=exact_scores
-            )
+        self._window = _WINDOW * self._searcher.capacity * len(self._searcher.replicas)
+        self._finder: Finder = self._searcher
         self._terminology: Terminology | None = None
-        if glossary is not None:
-            self._terminology = Terminology(
-                glossary,
+        if options.glossary is not None:
+            self._finder = self._terminology = Terminology(
+                options.glossary,
                 tokenizers.target,
                 self._searcher,
-                usual=self._finder,
-                all_candidates=utility is not None,
+                all_candidates=options.utility is not None,
                 listener=listener,
             )
 
@@ -150,57 +113,31 @@ class Translator:
         cls,
         folder: str | Path,
         *others: str | Path,
-        search: SearchConfig | None = None,
-        device: str = "auto",
-        devices: int | None = 1,
-        precision: SearchPrecision = "auto",
-        batch_size: int | None = None,
-        workers: int | None = None,
-        forks: bool = False,
-        split: bool = True,
-        utility: Utility | None = None,
-        glossary: Glossary | None = None,
-        sampling: SamplingConfig | None = None,
-        shortlist: bool = False,
-        exact_scores: bool = True,
-        keep_case: bool = False,
+        options: TranslationOptions = DEFAULT_OPTIONS,
         listener: Listener = ignore,
     ) -> Translator:
-        """Read a model folder, or several as an ensemble.
+        """Read a model folder, or several as an ensemble with the settings of the first.
 
-        The settings of the first hold, and `search` replaces those of search. Of CUDA `devices` so
-        many share the work, None for all. With `shortlist` the table of the first bounds what is
-        searched (`mt shortlist`). Lines in capitals or without any are read in usual case, unless
-        with `keep_case` (`mt.text.truecase`). Raises ModelFolderError for a bad folder and for
-        folders that differ in tokenizers or languages, ConfigError for a device that is not there.
+        Raises ModelFolderError for a bad folder and for folders that differ in tokenizers or
+        languages, ConfigError for a device that is not there.
         """
-        _, *copies_on = choose_devices(device, devices)
+        _, *copies_on = choose_devices(options.device, options.devices)
         folders = [Path(folder), *map(Path, others)]
-        first, *rest = load_members(folders, device=device, search=search, keep_case=keep_case)
-        table = Shortlist.load(folders[0], first.tokenizers) if shortlist else None
+        first, *rest = load_members(folders, device=options.device)
         return cls(
             first.model,
             first.tokenizers,
             first.config,
             others=rest,
             copies_on=copies_on,
-            batch_size=batch_size,
-            precision=precision,
-            workers=workers,
-            forks=forks,
-            split=split,
-            utility=utility,
-            glossary=glossary,
-            sampling=sampling,
-            shortlist=table,
-            exact_scores=exact_scores,
+            options=options,
             listener=listener,
         )
 
     @property
     def window(self) -> int:
         """Lines that are worth giving at once."""
-        return self._batch_size * _WINDOW * len(self._searcher.replicas)
+        return self._window
 
     # A str is a Sequence[str], and that is iterable: the first signature that fits holds.
     @overload
@@ -302,7 +239,7 @@ class Translator:
     def _translate_parts(self, parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
         """The translations of parts, in order; of one without tokens, the blank one."""
         places = [i for i, part in enumerate(parts) if part]
-        results = (self._terminology or self._finder).search([parts[i] for i in places])
+        results = self._finder.search([parts[i] for i in places])
         found: list[tuple[TranslatedText, ...]] = [self._choice.blank] * len(parts)
         for i, result in zip(places, results, strict=True):
             found[i] = self._choice.texts(result.hypotheses)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import Toy
@@ -54,7 +55,7 @@ def model(trained: Trained) -> Path:
 @pytest.fixture(scope="session")
 def translator(model: Path) -> Translator:
     """The toy model through the Python API, with the settings of its folder."""
-    return Translator.load(model, device="cpu")
+    return Translator.load(model, options=TranslationOptions(device="cpu"))
 
 
 @pytest.fixture

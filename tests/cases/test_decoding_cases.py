@@ -23,6 +23,7 @@ from mt.model.inference.search_model import SearchModel
 from mt.model.translation_model import padding_bias
 from mt.model_folder import folder as model_folder
 from mt.text.padding import pad_with_end
+from mt.translation.options import TranslationOptions
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
 from tests.cases.runs import run_here
@@ -47,7 +48,8 @@ def translations(
 ) -> list[Translation]:
     """Translations through the Python API with some settings of search changed."""
     settings = dataclasses.replace(SearchConfig(), **search)  # type: ignore[arg-type]
-    translator = Translator.load(folder, search=settings, batch_size=batch_size)
+    options = TranslationOptions(search=settings, batch_size=batch_size)
+    translator = Translator.load(folder, options=options)
     return list(translator.translate(lines))
 
 
@@ -169,7 +171,8 @@ def test_odd_input_ends_within_the_documented_bound(
 ) -> None:
     """G08 (LibreTranslate#167, #168; EasyNMT#38; Opus-MT#49; marian-dev#311): 2 n + 20 tokens."""
     folder = model if weights == "trained" else untrained
-    (found,) = Translator.load(folder, search=SearchConfig(), split=False).translate([odd])
+    options = TranslationOptions(search=SearchConfig(), split=False)
+    (found,) = Translator.load(folder, options=options).translate([odd])
     num_source = len(model_folder.load_model(folder).tokenizers.source.encode(odd))
     assert len(found.hypotheses[0].tokens) <= 2 * num_source + 20
 

@@ -15,6 +15,7 @@ from mt.model import device
 from mt.model_folder import folder as model_folder
 from mt.text.subwords import SubwordTokenizer, train_subwords
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translation.options import TranslationOptions
 from mt.translation.scorer import Scorer
 from mt.translation.translator import Translator
 from tests.cases.runs import run_here
@@ -119,7 +120,8 @@ def test_several_models_translate_evaluate_and_score_as_one(
     assert [each.scored.score for each in in_python] == pytest.approx(scores, abs=1e-4)
     texts = [record["hypotheses"][0]["text"] for record in records]
     search = dataclasses.replace(model_folder.read_config(model).search, beam=4)
-    translator = Translator.load(model, relative, other_shape, search=search, batch_size=3)
+    as_asked = TranslationOptions(search=search, batch_size=3)
+    translator = Translator.load(model, relative, other_shape, options=as_asked)
     assert [each.text for each in translator.translate(as_lines(stdin))] == texts
     (tmp_path / "hyp").write_bytes(as_bytes(texts))
     evaluated = run_here("eval", *together, "--beam", "4", *toy.test.arguments).check()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mt import SamplingConfig, Translator
+from mt import SamplingConfig, TranslationOptions, Translator
 from tests.cases.runs import Run, run_here
 from tests.cases.test_long_line_cases import PARAGRAPH
 from tests.cases.toy import NUM_TEST, Toy, as_bytes, as_lines, sentence, toy_sources
@@ -56,8 +56,8 @@ def test_ways_in_batches_workers_and_lines_around_change_no_sample(
     files[0].write_bytes(as_bytes(lines[:13]))
     files[1].write_bytes(as_bytes(lines[13:]))
     assert translate(model, b"", *options, *files).lines == expected
-    sampling = SamplingConfig(samples=2, temperature=1.5, seed=9)
-    found = Translator.load(model, sampling=sampling).translate(lines)
+    drawn = TranslationOptions(sampling=SamplingConfig(samples=2, temperature=1.5, seed=9))
+    found = Translator.load(model, options=drawn).translate(lines)
     assert [each.text for one in found for each in one.hypotheses] == expected
     reworded = [sentence(1, 2)] * 20 + lines[20:21] + [""]
     assert translate(model, as_bytes(reworded), *options).lines[40:42] == expected[40:42]
@@ -160,7 +160,6 @@ def test_prefixes_constraints_and_ensembles_hold_for_samples(
             ("--sample", "2", "--placeholders", "default"),
             "--placeholders cannot be combined with --sample",
         ),
-        (("--sample", "2", "--shortlist"), "--shortlist cannot be combined with --sample"),
         (("--sample", "0"), "Invalid value for '--sample'"),
         (("--sample", "1", "--temperature", "0"), "Invalid value for '--temperature'"),
         (("--sample", "1", "--temperature", "nan"), "--temperature must be a finite number"),

@@ -18,6 +18,7 @@ import pytest
 from mt.cli.json_records import translation_records
 from mt.config import SearchConfig
 from mt.translation.flags import usual_proportion
+from mt.translation.options import TranslationOptions
 from mt.translation.scorer import Scorer
 from mt.translation.translator import Translator
 from tests.cases.runs import run_here
@@ -69,11 +70,11 @@ def test_score_is_the_one_that_translating_reported(
 
 def test_scores_differ_only_where_the_text_is_cut_otherwise(model: Path, toy: Toy) -> None:
     """G06: a score that is another than reported is that of other tokens."""
-    search = SearchConfig(beam=8, n_best=8)
+    options = TranslationOptions(search=SearchConfig(beam=8, n_best=8))
     lines = as_lines(toy.test.source.read_bytes())
     hypotheses = [
         (translation.source, hypothesis)
-        for translation in Translator.load(model, search=search).translate(lines)
+        for translation in Translator.load(model, options=options).translate(lines)
         for hypothesis in translation.hypotheses
     ]
     scorer = Scorer.load(model)
@@ -91,7 +92,8 @@ def test_records_of_translations_hold_what_mt_score_says_of_them(
 ) -> None:
     lines = ["", *as_lines(toy.test.source.read_bytes())]
     search = SearchConfig(beam=3, n_best=3, max_length=9)
-    translations = list(Translator.load(model, search=search).translate(lines))
+    options = TranslationOptions(search=search)
+    translations = list(Translator.load(model, options=options).translate(lines))
     scorer = Scorer.load(model, search=search)
     usual = usual_proportion(scorer.examples)
     plain = translation_records(translations, scorer.tokenizers, usual=usual)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mt import Glossary, Translator
+from mt import Glossary, TranslationOptions, Translator
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import LEXICON, NUM_TEST, WORDS, Toy, as_bytes, as_lines, sentence
 
@@ -77,7 +77,8 @@ def test_json_and_python_say_which_terms_are_honoured(model: Path, glossary: Pat
         for hypothesis in record["hypotheses"]:
             assert hypothesis["terms_honoured"] == len(record["terms"])
             assert hypothesis["terms_missed"] == []
-    translator = Translator.load(model, device="cpu", glossary=Glossary.read(glossary))
+    options = TranslationOptions(device="cpu", glossary=Glossary.read(glossary))
+    translator = Translator.load(model, options=options)
     translations = list(translator.translate(LINES))
     assert [each.text for each in translations] == [r["hypotheses"][0]["text"] for r in records]
     assert [[term.source for term in each.terms or ()] for each in translations] == asked

@@ -12,7 +12,8 @@ import torch
 from mt.errors import DeviceMemoryError
 from mt.model.device import fitting_in_memory, is_out_of_memory
 from mt.translation.ensemble import MOST_TOKENS
-from mt.translation.searching import Source
+from mt.translation.options import TranslationOptions
+from mt.translation.source import Source
 from mt.translation.translation import BLANK, TranslatedText
 from mt.translation.translator import Translator
 from tests.cases.runs import Run, run_here
@@ -86,7 +87,8 @@ def test_it_has_no_score(sides: tuple[str, str], model: Path, files: dict[str, P
 def test_a_line_of_as_many_tokens_as_may_be_is_none_of_these(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    translator = Translator.load(model, device="cpu", split=False, batch_size=1)
+    options = TranslationOptions(device="cpu", split=False, batch_size=1)
+    translator = Translator.load(model, options=options)
     at_bound, over = (" ".join([WORDS[0]] * (MOST_TOKENS + more)) for more in (0, 1))
     seen: list[int] = []
 

@@ -191,7 +191,7 @@ def test_rare_symbols_of_both_sides_are_unknown_where_asked(corpus: Path) -> Non
     tokenizers = load_model(corpus / "rare").tokenizers
     assert tokenizers.source.encode("a c") == [4, UNKNOWN]
     run_here("shortlist", "-m", corpus / "rare").check()
-    run = run_here("translate", "-m", corpus / "rare", "--shortlist", stdin=b"a c\n").check()
+    run = run_here("translate", "-m", corpus / "rare", stdin=b"a c\n").check()
     assert "1 symbol is unknown to the model, in 1 line" in run.err
 
 

@@ -21,6 +21,7 @@ from mt.text.padding import pad_with_end
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 from tests.cases.runs import run_here
 
@@ -201,7 +202,7 @@ def test_greedy_translations_are_those_of_mt_and_scores_of_any_beam(
     if beam > 1:
         return  # the two searches differ in which hypotheses may stay beside finished ones
     search = SearchConfig(beam=beam, max_length=20, max_length_offset=100)
-    translator = Translator.load(folder, search=search, device="cpu")
+    translator = Translator.load(folder, options=TranslationOptions(search=search, device="cpu"))
     expected = [list(each.hypotheses[0].tokens) for each in translator.translate(source)]
     assert [expected[i] for i in ended] == [hypotheses[i] for i in ended]
 

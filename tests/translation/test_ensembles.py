@@ -21,6 +21,7 @@ from mt.model_folder.folder import LoadedModel
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translation.options import TranslationOptions
 from mt.translation.scorer import Scorer
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
@@ -65,10 +66,9 @@ def translator_of(
         first.config,
         others=others,
         copies_on=[CPU] * num_copies,
-        batch_size=batch_size,
-        precision=precision,
-        workers=workers,
-        split=split,
+        options=TranslationOptions(
+            batch_size=batch_size, precision=precision, workers=workers, split=split
+        ),
         listener=events.append,
     )
     return translator, events
@@ -285,9 +285,9 @@ def test_tied_weights_of_a_copy_stay_tied_and_apart_from_the_model() -> None:
     expected = translated(one)
     translator, _ = translator_of(one, num_copies=1, batch_size=4)
     _, replica = translator._searcher.replicas
-    (original,) = replica.originals
-    assert original.output is original.target_embedding
-    assert len(list(original.parameters())) == len(list(one.model.parameters()))
+    (copy,) = replica.members
+    assert copy.output_weight.data_ptr() == copy._embedding.data_ptr()
+    assert copy.output_weight.data_ptr() != one.model.output_weight.data_ptr()
     with torch.no_grad():
         for parameter in one.model.parameters():
             parameter.zero_()

@@ -21,6 +21,7 @@ from mt.text.subwords import SubwordTokenizer
 from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.forced import force
+from mt.translation.options import TranslationOptions
 from mt.translation.prefixes import prefix_demands, with_prefixes
 from mt.translation.translator import Translator
 from tests.translation.test_translator import SHORT_TABLE, WORDS, lines, make, tokenizers
@@ -63,9 +64,8 @@ def test_company_and_workers_change_nothing(beam: int, size: int, ratio: float) 
     expected = list(plain.translate(lines(), prefixes=prefixes))
     tokens = [[h.tokens for h in each.hypotheses] for each in expected]
     for batch_size, workers in ((3, 1), (7, 3), (64, 2)):
-        translator = Translator(
-            plain.model, tokenizers(), plain.config, batch_size=batch_size, workers=workers
-        )
+        options = TranslationOptions(batch_size=batch_size, workers=workers)
+        translator = Translator(plain.model, tokenizers(), plain.config, options=options)
         found = list(translator.translate(lines(), prefixes=prefixes))
         assert [[h.tokens for h in each.hypotheses] for each in found] == tokens
 

@@ -18,7 +18,8 @@ from mt.model.inference.search_model import SearchModel
 from mt.search.hypothesis import Hypothesis
 from mt.search.mbr import Utility
 from mt.search.sentence import Demands
-from mt.translation.searching import Source
+from mt.translation.options import TranslationOptions
+from mt.translation.source import Source
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
 from tests.translation.test_scorer import scorer_of
@@ -43,10 +44,12 @@ def sampler(
         plain.model,
         tokenizers(),
         plain.config,
-        batch_size=batch_size,
-        workers=workers,
-        utility=utility,
-        sampling=SamplingConfig(**{"samples": 4, **sampling}),
+        options=TranslationOptions(
+            batch_size=batch_size,
+            workers=workers,
+            utility=utility,
+            sampling=SamplingConfig(**{"samples": 4, **sampling}),
+        ),
     )
     translator._searcher.refill = refill
     return translator
@@ -100,8 +103,9 @@ def test_rounding_changes_no_sample(
             plain.model,
             tokenizers(),
             plain.config,
-            batch_size=batch_size,
-            sampling=SamplingConfig(samples=4, **filters),
+            options=TranslationOptions(
+                batch_size=batch_size, sampling=SamplingConfig(samples=4, **filters)
+            ),
         )
         found.append(tokens(translator))
     assert found[0] == found[1] == found[2]
@@ -216,7 +220,6 @@ def test_sampling_leaves_search_as_it_is() -> None:
     translator = sampler()
     expected = tokens(translator)
     config = dataclasses.replace(translator.config, search=wide.config.search)
-    other = Translator(
-        translator.model, tokenizers(), config, sampling=SamplingConfig(samples=4), batch_size=8
-    )
+    options = TranslationOptions(sampling=SamplingConfig(samples=4), batch_size=8)
+    other = Translator(translator.model, tokenizers(), config, options=options)
     assert tokens(other) == expected

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from mt.model_folder.folder import LoadedModel
 from mt.search.mbr import Utility
 from mt.text.glossary import Glossary
 from mt.text.normalise import is_blank, normalise
-from mt.translation.shortlist import Shortlist
+from mt.translation.options import TranslationOptions
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
 from tests.translation.test_ensembles import DEEP, member, scorer_of
@@ -33,7 +32,6 @@ def sampler(
     refill: bool = False,
     utility: Utility | None = None,
     glossary: Glossary | None = None,
-    shortlist: Shortlist | None = None,
     **sampling: Any,
 ) -> Translator:
     first, *others = members
@@ -42,12 +40,13 @@ def sampler(
         first.tokenizers,
         first.config,
         others=others,
-        batch_size=batch_size,
-        workers=workers,
-        utility=utility,
-        glossary=glossary,
-        shortlist=shortlist,
-        sampling=SamplingConfig(**{"samples": 3, **sampling}),
+        options=TranslationOptions(
+            batch_size=batch_size,
+            workers=workers,
+            utility=utility,
+            glossary=glossary,
+            sampling=SamplingConfig(**{"samples": 3, **sampling}),
+        ),
     )
     translator._searcher.refill = refill
     return translator
@@ -153,16 +152,6 @@ def test_any_line_with_any_prefix_has_as_many_samples_as_asked_for(
     assert all(len(one.hypotheses) == 2 for one in found)
 
 
-def test_samples_with_a_glossary_or_a_shortlist_are_misuse() -> None:
+def test_samples_with_a_glossary_are_misuse() -> None:
     with pytest.raises(ValueError, match="without a glossary"):
         sampler(member(1), glossary=Glossary([("haus", "house")]))
-    size = tokenizers().source.vocab_size
-    nothing = np.array([], dtype=np.int32)
-    shortlist = Shortlist(
-        first=np.zeros(size + 1, dtype=np.int32),
-        pieces=nothing,
-        frequent=nothing,
-        target_vocab=size,
-    )
-    with pytest.raises(ValueError, match="without a shortlist"):
-        sampler(member(1), shortlist=shortlist)

@@ -12,7 +12,9 @@ from mt.search.hypothesis import SearchResult
 from mt.text.glossary import Glossary
 from mt.text.placeholders import USUAL_PLACEHOLDERS
 from mt.text.subwords import SubwordTokenizer
-from mt.translation.searching import Searcher, Source
+from mt.translation.options import TranslationOptions
+from mt.translation.searching import Searcher
+from mt.translation.source import Source
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
 from tests.translation.test_translator import lines, make
@@ -37,8 +39,7 @@ def with_glossary(
         plain.model,
         plain.tokenizers,
         plain.config,
-        batch_size=batch_size,
-        glossary=glossary,
+        options=TranslationOptions(batch_size=batch_size, glossary=glossary),
         listener=events.append,
     )
     return translator, events

@@ -26,7 +26,8 @@ from mt.text.padding import pad_with_end
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END, START
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translation.searching import Source
+from mt.translation.options import TranslationOptions
+from mt.translation.source import Source
 from mt.translation.translator import Translator
 
 SHORT_TABLE = ModelConfig(
@@ -82,11 +83,9 @@ def make(
             network,
             tokenizers(),
             config,
-            batch_size=batch_size,
-            split=split,
-            utility=utility,
-            workers=workers,
-            forks=forks,
+            options=TranslationOptions(
+                batch_size=batch_size, split=split, utility=utility, workers=workers, forks=forks
+            ),
             listener=events.append,
         ),
         events,
@@ -312,7 +311,8 @@ def test_a_batch_holds_a_bounded_number_of_tokens(monkeypatch: pytest.MonkeyPatc
 def test_workers_and_refilling_change_nothing(workers: int, refill: bool, beam: int) -> None:
     expected = [each.hypotheses for each in make(beam=beam)[0].translate(lines())]
     plain, _ = make(beam=beam)
-    translator = Translator(plain.model, tokenizers(), plain.config, batch_size=8, workers=workers)
+    options = TranslationOptions(batch_size=8, workers=workers)
+    translator = Translator(plain.model, tokenizers(), plain.config, options=options)
     translator._searcher.refill = refill
     found = [each.hypotheses for each in translator.translate(lines())]
     assert [[h.tokens for h in each] for each in found] == [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from functools import cache
 from pathlib import Path
@@ -22,6 +21,7 @@ from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.truecase_table import FILE, learn_truecaser
+from mt.translation.options import TranslationOptions
 from mt.translation.scorer import Scorer
 from mt.translation.translator import Translator
 
@@ -63,17 +63,12 @@ def make(
     *, keep_case: bool = False, glossary: Glossary | None = None
 ) -> tuple[Translator, list[Event]]:
     one = loaded()
-    tokenizers = one.tokenizers
-    if keep_case:
-        tokenizers = dataclasses.replace(tokenizers, truecaser=None)
     events: list[Event] = []
     translator = Translator(
         one.model,
-        tokenizers,
+        one.tokenizers,
         one.config,
-        batch_size=4,
-        workers=1,
-        glossary=glossary,
+        options=TranslationOptions(batch_size=4, workers=1, glossary=glossary, keep_case=keep_case),
         listener=events.append,
     )
     return translator, events
@@ -170,7 +165,7 @@ def test_a_folder_keeps_its_table_and_both_readers_can_do_without(tmp_path: Path
     save_weights(tmp_path, one.model)
     assert load_model(tmp_path).tokenizers.truecaser == one.tokenizers.truecaser
     assert next(iter(Translator.load(tmp_path).translate(CAPITALS))).recased == LINES[0]
-    keeping = Translator.load(tmp_path, keep_case=True)
+    keeping = Translator.load(tmp_path, options=TranslationOptions(keep_case=True))
     assert next(iter(keeping.translate(CAPITALS))).recased is None
     pair = (CAPITALS[0], "Brot")
     assert next(iter(Scorer.load(tmp_path).score([pair]))).recased == LINES[0]

@@ -105,8 +105,6 @@ def _refuse_contradictions(flags: dict[str, Any]) -> None:
         )
     if model is None and (flags["glossary"] is not None or flags["placeholders"]):
         raise click.UsageError("--glossary and --placeholders have an effect with -m MODEL alone")
-    if model is None and flags["shortlist"]:
-        raise click.UsageError("--shortlist has an effect with -m MODEL alone")
     if model is not None and flags["source"] is not None:
         raise click.UsageError("--source has an effect without -m alone: SOURCE is the first file")
     if flags["card"] and (model is None or flags["others"]):

@@ -94,15 +94,14 @@ def command(
 
 def _own_translation(loaded: LoadedModel, source: str, listener: Listener) -> AttendedPair:
     from mt.reporting.attention import attend_to_pair
+    from mt.translation.options import TranslationOptions
     from mt.translation.translator import Translator
 
     translator = Translator(
         loaded.model,
         loaded.tokenizers,
         loaded.config,
-        batch_size=1,
-        workers=1,
-        split=False,
+        options=TranslationOptions(batch_size=1, workers=1, split=False),
         listener=listener,
     )
     (translation,) = translator.translate_window([source])

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mt.config import Config
+    from mt.model_folder.shortlist import Shortlist
     from mt.text.tokenizer_pair import TokenizerPair
-    from mt.translation.shortlist import Shortlist
 
     Pairs = tuple[list[NDArray[np.integer]], list[NDArray[np.integer]]]
 
@@ -53,7 +53,7 @@ _SEED = 1  # of the sample of a corpus
 @click.option("--langs", metavar="S-T", help="Languages of CORPUS; else those of the model.")
 @click.option("--columns", metavar="S,T", help="Columns or keys of the sides: names or numbers.")
 def command(**flags: Any) -> None:
-    """Learn what mt translate --shortlist needs, and write it into the model folder.
+    """Learn which target pieces each source piece is likely to give, and write it into the folder.
 
     It is learnt from CORPUS, which is what mt train takes, or without one from the tokens that
     training left in the folder.
@@ -65,9 +65,9 @@ def command(**flags: Any) -> None:
     import numpy as np
 
     from mt.model_folder.folder import load_tokenizers, read_config
+    from mt.model_folder.shortlist import SHORTLIST, Shortlist
     from mt.text.tokenizer import UNKNOWN
     from mt.training.ibm_model1 import learn_lexicon
-    from mt.translation.shortlist import SHORTLIST, Shortlist
 
     def say(text: str) -> None:
         click.echo(text, err=True)

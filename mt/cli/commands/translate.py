@@ -11,7 +11,7 @@ import click
 from mt.cli.doubt_counts import DoubtCounts
 from mt.cli.options import model_option, search_options
 from mt.cli.sampling_flags import sampling_config, sampling_options
-from mt.cli.search_flags import hypothesis_options, search_config, shortlist_option
+from mt.cli.search_flags import hypothesis_options, search_config
 from mt.cli.source_lines import SourceLines, groups_with_prefixes
 from mt.cli.term_flags import TermCounts, glossary_of, term_options
 from mt.cli.translation_console import TranslationConsole
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
 @hypothesis_options
 @sampling_options
-@shortlist_option
 @click.option(
     "--prefix",
     type=click.Path(path_type=Path),
@@ -63,6 +62,7 @@ def command(**flags: Any) -> None:
     from mt.events import Notice
     from mt.files import require_writable
     from mt.model.device import set_threads
+    from mt.translation.options import TranslationOptions
     from mt.translation.translator import Translator
 
     console = stderr_console()
@@ -78,20 +78,20 @@ def command(**flags: Any) -> None:
     translator = Translator.load(
         flags["model"],
         *flags["others"],
-        search=search,
-        device=flags["device"],
-        devices=flags["devices"],
-        precision=flags["precision"],
-        batch_size=flags["batch_size"],
-        workers=flags["workers"],
-        forks=True,
-        split=not flags["no_split"] and not flags["alignment"],
-        utility=_utility(flags, search, sampling),
-        glossary=glossary,
-        sampling=sampling,
-        shortlist=flags["shortlist"],
-        exact_scores=flags["as_json"],
-        keep_case=flags["keep_case"],
+        options=TranslationOptions(
+            search=search,
+            device=flags["device"],
+            devices=flags["devices"],
+            precision=flags["precision"],
+            batch_size=flags["batch_size"],
+            workers=flags["workers"],
+            forks=True,
+            split=not flags["no_split"] and not flags["alignment"],
+            utility=_utility(flags, search, sampling),
+            glossary=glossary,
+            sampling=sampling,
+            keep_case=flags["keep_case"],
+        ),
         listener=listener,
     )
     records = _json_lines(translator, flags) if flags["as_json"] else None
@@ -132,7 +132,6 @@ def command(**flags: Any) -> None:
     listener.tell_splits()
     listener.tell_recased()
     listener.tell_unknown()
-    listener.tell_shortlist()
     doubts.tell(console.print)
     if glossary is not None:
         console.print(str(terms))

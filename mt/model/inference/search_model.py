@@ -20,13 +20,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.model.decoder_only import DecoderOnly
-from mt.model.device import has_fast_bfloat16
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.inference.attention import Offsets, Places
 from mt.model.inference.encode import EncoderReader, Reader, StreamReader
 from mt.model.inference.kv_cache import DecoderState
 from mt.model.inference.layers import SearchDecoderLayer, SearchEncoderLayer, make_norm
-from mt.model.inference.linear import Product, Products, make_product
+from mt.model.inference.linear import Products, make_product
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.positions import RelativePositions
 from mt.model.translation_model import TranslationModel
@@ -38,7 +37,6 @@ class SearchModel:
     def __init__(self, model: TranslationModel, products: Products = "as trained") -> None:
         """Arrange `model`, where it is. Raises ConfigError for products that are not to be had."""
         self.config = model.config
-        self.kind = products
         self._embedding = model.target_embedding.weight.detach()
         self._scale = math.sqrt(model.config.d_model)
         self._read: Reader
@@ -72,11 +70,6 @@ class SearchModel:
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Feed one token a row, tokens (N,); give logits (N, V) for the next, and the new state."""
-        hidden, after = self.step_hidden(tokens, state)
-        return self.project(hidden), after
-
-    def step_hidden(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """As `step`, but the hidden vectors (N, D) that the logits are made of."""
         rows = state.rows_per_sentence
         positions = self._positions
         x = functional.embedding(tokens.view(-1, rows), self._embedding)
@@ -96,17 +89,7 @@ class SearchModel:
         x = x.view(tokens.size(0), -1)
         for number, layer in enumerate(self._layers):
             x = layer.step(x, number, after, past, places)
-        return self._norm(x), after
-
-    def projection_to(self, symbols: Tensor) -> Product:
-        """As `project`, for some symbols (U) alone: hidden vectors (N, D) -> logits (N, U).
-
-        Packing rows for 8 bits takes longer than it gains over bfloat16 (docs/log.md).
-        """
-        kind = self.kind
-        if kind == "int8" and has_fast_bfloat16(self.device):
-            kind = "bfloat16"
-        return make_product(self.output_weight.index_select(0, symbols), None, kind)
+        return self.project(self._norm(x)), after
 
 
 def _offsets_of_slots(positions: RelativePositions, state: DecoderState, width: int) -> Offsets:

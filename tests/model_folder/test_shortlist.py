@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from mt.errors import ModelFolderError
+from mt.model_folder.shortlist import SHORTLIST, Shortlist
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END, START
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translation.shortlist import SHORTLIST, Shortlist
 
 
 def ids(*values: int) -> NDArray[np.int32]:
