@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mt.corpus.checks.sides import script_of
 from mt.errors import ConfigError, DataError
 from mt.evaluation.metrics import SYMBOL_METRICS, TEXT_METRICS, Recipe
 from mt.evaluation.scores import looks_tokenised, tokenizer_for
 from mt.evaluation.sequences import BLEU_TOKENIZER
 from mt.formats.text import language_suffix, read_text_lines
 from mt.languages import base_code, writes_no_spaces
+from mt.scripts import WITHOUT_SPACES
 from mt.text.normalise import is_blank
 
-_UNSPACED = {"CJK", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"}
+_UNSPACED = re.compile(f"[{WITHOUT_SPACES}\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff]")  # and Hangul
 _LINES_LOOKED_AT = 1000
 Say = Callable[[str], None]
 
@@ -157,10 +158,6 @@ def warn_of_references(
 def _is_unspaced(lines: Sequence[str]) -> bool:
     """Whether most letters are of scripts in which 13a finds no words, or too few."""
     step = max(len(lines) // _LINES_LOOKED_AT, 1)
-    scripts = Counter(
-        script for line in lines[::step] if not line.isascii() for script in map(script_of, line)
-    )
-    scripts["LATIN"] += sum(sum(map(str.isalpha, line)) for line in lines[::step] if line.isascii())
-    del scripts[""]
-    unspaced = sum(scripts[script] for script in _UNSPACED)
-    return 2 * unspaced > scripts.total()
+    text = "".join(lines[::step])
+    unspaced = "".join(_UNSPACED.findall(text))
+    return 2 * sum(map(str.isalpha, unspaced)) > sum(map(str.isalpha, text))

@@ -12,14 +12,11 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal
 
+from mt.scripts import is_written_without_spaces
+
 Kind = Literal["same", "moved", "only"]
 """In both texts in the same order; in both, but elsewhere; in one text only."""
 
-_UNSPACED = {
-    *("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"),
-    *("BOPOMOFO", "YI", "JAVANESE"),
-}
-"""First words of the Unicode names of letters that are written without spaces between words."""
 _JOINERS = "'’-‐·_"
 _PIECE = re.compile(r"s+|um*|w[wm]*(?:j[wm]+)*|.m*", re.DOTALL)
 """Over the classes of characters: runs of spaces, letters by themselves, words, all else."""
@@ -56,8 +53,7 @@ def _class_of(character: str) -> str:
         return "m"
     if category[0] in "PS":
         return "p"
-    first = unicodedata.name(character, "").partition(" ")[0]
-    return "u" if first in _UNSPACED else "w"
+    return "u" if is_written_without_spaces(character) else "w"
 
 
 def differences(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from mt.text.segments import is_written_without_spaces
+from mt.scripts import is_written_without_spaces
 
 
 @lru_cache(maxsize=1 << 16)

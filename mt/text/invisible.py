@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from mt.scripts import SPACED_BY_PHRASE
+
 _NO_MEANING = (
     "\u00ad"  # soft hyphen
     "\u034f"  # combining grapheme joiner
@@ -36,9 +38,7 @@ _JOINING = re.compile(
     "\U00010d00-\U00010d3f\U00010f30-\U00010f6f\U00011000-\U00011fff\U0001e900-\U0001e95f]"
 )
 # Scripts without spaces, whose words a zero-width space may part.
-_UNSPACED = re.compile(
-    "[\u0e00-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\uaa7f]"
-)
+_UNSPACED = re.compile(f"[{SPACED_BY_PHRASE}\uaa00-\uaa5f]")  # the last is Cham
 _MONGOLIAN = re.compile("[\u1820-\u18aa\U00011660-\U0001167f]")
 _HEH = "\u0647"  # with a joiner it abbreviates "Hijri"
 _KEYCAP = "\u20e3"

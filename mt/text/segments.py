@@ -8,7 +8,7 @@ allows, of about the same length.
 
 Nothing is lost: the segments with the white space between them are the line, character for
 character. This is the only module that imports sentencex (sentence ends) and regex (grapheme
-clusters and scripts). It knows no tokenizer: whoever splits says how tokens are counted.
+clusters). It knows no tokenizer: whoever splits says how tokens are counted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import regex
 import sentencex
 
 from mt.languages import base_code, writes_no_spaces, writes_spaces_between_phrases
+from mt.scripts import WITHOUT_SPACES
 from mt.text.normalise import SEPARATORS
 
 Cut = Literal["sentence", "clause", "word", "character"]
@@ -39,10 +40,7 @@ _CLAUSE = re.compile(
 )
 _WORD = re.compile(f"(?:{_SPACE}|\u200b)+")
 _CLUSTER = regex.compile(r"\X")
-_SCRIPT_WITHOUT_SPACES = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
-    r"\p{Javanese}\p{Balinese}\p{Tai_Tham}\p{New_Tai_Lue}\p{Tai_Le}\p{Yi}。、，！？；：「」『』（）]"
-)
+_SCRIPT_WITHOUT_SPACES = re.compile(f"[{WITHOUT_SPACES}。、，！？；：「」『』（）]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_CHARACTERS = 32  # a token; a part of more characters is not tried
 
@@ -117,11 +115,6 @@ def _between(segment: Segment, target_language: str) -> str:
     if segment.cut == "word" and writes_spaces_between_phrases(target_language):
         return ""
     return " "
-
-
-def is_written_without_spaces(character: str) -> bool:
-    """Whether a character is of a script that puts no spaces between words."""
-    return _SCRIPT_WITHOUT_SPACES.fullmatch(character) is not None
 
 
 class _Splitter:
