@@ -20,13 +20,14 @@ from torch import Tensor, nn
 
 from mt.config import ModelConfig
 from mt.errors import ConfigError, ModelFolderError
-from mt.files import new_folder
+from mt.files import new_folder, write_text
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.feed_forward import GatedFeedForward
 from mt.model.layers import DecoderLayer, EncoderLayer, Residual
 from mt.model.positions import LearnedPositions, Positions, SinusoidalPositions, sinusoids
 from mt.model_folder.folder import LoadedModel, load_model
+from mt.model_folder.shortlist import SHORTLIST, Shortlist
 from mt.text.tokenizer import END, START, UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 
@@ -37,6 +38,7 @@ NUM_POSITIONS = 2048
 """Places for which sinusoids are written: CTranslate2's own have another order, so it is given a
 table, and refuses a sequence beyond it."""
 
+_VOCABULARY_MAP = "vmap.txt"
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swiglu": "SWISH"}
 _NORMS = {"pre": True, "post": False}
 _POSITIONS = ("sinusoidal", "learned", "rotary")
@@ -45,17 +47,23 @@ _POSITIONS = ("sinusoidal", "learned", "rotary")
 def export_ctranslate2(folder: Path, output: Path, *, stored: Stored = "float32") -> None:
     """Write the model of `folder` into the new folder `output`, whole or not at all.
 
+    With a shortlist in the model folder goes a vocabulary map, `vmap.txt`.
+
     Raises ModelFolderError for a bad folder or a model that CTranslate2 has no form for,
     ConfigError when the package is not installed.
     """
     loaded = load_model(folder)
     _refuse_unknown(loaded.config.model, str(folder))
     spec = _spec(_specs(), loaded, name=str(folder))
+    has_shortlist = (folder / SHORTLIST).exists()
+    shortlist = Shortlist.load(folder, loaded.tokenizers) if has_shortlist else None
     spec.validate()
     spec.optimize(quantization=None if stored == "float32" else stored)
     with new_folder(output.absolute()) as temporary:
         spec.save(str(temporary))
         loaded.tokenizers.save(temporary)
+        if shortlist is not None:
+            write_text(temporary / _VOCABULARY_MAP, _vocabulary_map(shortlist, loaded.tokenizers))
 
 
 def _specs() -> Any:
@@ -151,6 +159,24 @@ def _set_vocabularies(spec: Any, tokenizers: TokenizerPair, *, name: str) -> Non
     spec.config.unk_token = target[UNKNOWN]
     spec.config.decoder_start_token = target[START]
     spec.config.add_source_eos = True
+
+
+def _vocabulary_map(shortlist: Shortlist, tokenizers: TokenizerPair) -> str:
+    """A source piece, a tab and its target pieces a line; without a source piece, those of all.
+
+    A piece that the shortlist does not know gives itself, where the target has it: CTranslate2
+    has no way to fall back on the whole vocabulary.
+    """
+    source, target = (
+        tokenizer.pieces(range(tokenizer.vocab_size))
+        for tokenizer in (tokenizers.source, tokenizers.target)
+    )
+    copies = set(target[UNKNOWN + 1 :])
+    lines = [("", [target[i] for i in shortlist.frequent])]
+    for number, piece in enumerate(source[UNKNOWN + 1 :], start=UNKNOWN + 1):
+        likely = [target[i] for i in shortlist.likely(number)]
+        lines.append((piece, likely or [piece] * (piece in copies)))
+    return "".join(f"{piece}\t{' '.join(likely)}\n" for piece, likely in lines if likely)
 
 
 class _Weights:

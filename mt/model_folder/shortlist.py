@@ -1,10 +1,10 @@
-"""A shortlist of the target vocabulary: for each source, the pieces that it may be translated with.
+"""A shortlist of the target vocabulary: the pieces that a source may be translated with.
 
-Of each source piece the table knows the target pieces that it is most likely to give; beside them
-stand the most frequent ones, which any sentence may hold. Neither who learnt the table nor how it
-is searched with matters here.
+For each source piece the table has the target pieces that it is most likely to give; beside them
+stand the most frequent ones, which any sentence may hold. It is a file of the model folder, for
+engines that search a part of the vocabulary (`mt.exchange.ctranslate2`).
 
-Shapes: V target vocabulary, C candidates of a sentence.
+Shapes: C candidates of a sentence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import hashlib
 import json
 import shlex
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -24,16 +23,13 @@ from safetensors.numpy import save_file
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
 from mt.seal import UNSEALED, check_seal, seal
-from mt.text.tokenizer import END, START, UNKNOWN, Tokenizer
+from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 
 SHORTLIST = "shortlist.safetensors"
 FORMAT_VERSION = 1
-END_AT, START_AT = 0, 1
-"""Places of the symbols in a list of candidates."""
 
 _TENSORS = ("first", "pieces", "frequent")
-_REMEMBERED = 4096  # lists: those of a window are asked for twice
 _Ids = NDArray[np.int32]
 
 
@@ -45,7 +41,7 @@ class Shortlist:
 
         A source piece without any is unknown. `frequent` are those of every sentence.
 
-        Raises ValueError where the places do not fit or an id lies beyond the vocabulary.
+        Raises ValueError where `first` is not in order or an id lies beyond the vocabulary.
         """
         if (
             len(first) < 1
@@ -53,15 +49,12 @@ class Shortlist:
             or first[-1] != len(pieces)
             or (np.diff(first) < 0).any()
         ):
-            raise ValueError("the places of the pieces are not in order")
+            raise ValueError("the first pieces are not in order")
         for ids in (pieces, frequent):
             if len(ids) and not (ids.min() > UNKNOWN and ids.max() < target_vocab):
                 raise ValueError(f"ids must lie between {UNKNOWN + 1} and {target_vocab - 1}")
         self.first, self.pieces, self.frequent = first, pieces, frequent
         self.target_vocab = target_vocab
-        self._of_all = np.zeros(target_vocab, dtype=np.bool_)
-        self._of_all[frequent] = True
-        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._candidates)
 
     @property
     def source_vocab(self) -> int:
@@ -72,11 +65,6 @@ class Shortlist:
     def num_known(self) -> int:
         """Source pieces that have target pieces."""
         return int((np.diff(self.first) > 0).sum())
-
-    def knows(self, source: Sequence[int]) -> bool:
-        """Whether every token of a source has target pieces."""
-        tokens = np.asarray(source, dtype=np.int64)
-        return bool((self.first[tokens + 1] > self.first[tokens]).all())
 
     @classmethod
     def of(
@@ -101,20 +89,13 @@ class Shortlist:
             target_vocab=tokenizers.target.vocab_size,
         )
 
+    def likely(self, piece: int) -> _Ids:
+        """The target pieces that a source piece is likely to give."""
+        return self.pieces[self.first[piece] : self.first[piece + 1]]
+
     def candidates(self, source: Sequence[int]) -> _Ids:
-        """The candidates (C) of a source without end symbol: the end, the start, and ids in order.
-
-        The start symbol, which no translation holds, has its place for being fed.
-        """
-        return self._remembered(tuple(source))
-
-    def _candidates(self, source: tuple[int, ...]) -> _Ids:
-        is_candidate = self._of_all.copy()
-        for token in set(source):
-            is_candidate[self.pieces[self.first[token] : self.first[token + 1]]] = True
-        ids = np.flatnonzero(is_candidate)
-        found: _Ids = np.concatenate(((END, START), ids)).astype(np.int32)
-        return found
+        """The target pieces (C), in order, of a source without end symbol."""
+        return np.unique(np.concatenate([self.frequent, *map(self.likely, set(source))]))
 
     def save(self, folder: Path, tokenizers: TokenizerPair) -> None:
         """Write it into a model folder with these tokenizers."""

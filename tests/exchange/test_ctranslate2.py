@@ -11,12 +11,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from mt.config import Config, ModelConfig, SearchConfig, TokenizerConfig
 from mt.model_folder.folder import build_model, load_model, save_weights, write_config
+from mt.model_folder.shortlist import SHORTLIST, Shortlist
 from mt.text.padding import pad_with_end
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
@@ -205,6 +207,67 @@ def test_greedy_translations_are_those_of_mt_and_scores_of_any_beam(
     translator = Translator.load(folder, options=TranslationOptions(search=search, device="cpu"))
     expected = [list(each.hypotheses[0].tokens) for each in translator.translate(source)]
     assert [expected[i] for i in ended] == [hypotheses[i] for i in ended]
+
+
+def make_shortlist(pair: TokenizerPair) -> Shortlist:
+    """Two target pieces for each source piece but the last ten, and six for all."""
+    draw = random.Random(4)
+    known = pair.source.vocab_size - 10 - (UNKNOWN + 1)
+    sizes = [0] * (UNKNOWN + 1) + [2] * known + [0] * 10
+    ids = range(UNKNOWN + 1, pair.target.vocab_size)
+    return Shortlist(
+        first=np.cumsum([0, *sizes], dtype=np.int32),
+        pieces=np.array(draw.choices(ids, k=2 * known), dtype=np.int32),
+        frequent=np.array(draw.sample(ids, k=6), dtype=np.int32),
+        target_vocab=pair.target.vocab_size,
+    )
+
+
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_shortlist_bounds_what_the_engine_gives(beam: int, joint: bool, tmp_path: Path) -> None:
+    pytest.importorskip("ctranslate2")
+    folder, pair = write_talker(tmp_path / "m", SHAPE, joint=joint), tokenizers(joint=joint)
+    shortlist = make_shortlist(pair)
+    shortlist.save(folder, pair)
+    run_here("export", "-m", folder, "-o", tmp_path / "ct2").check()
+    names = pair.target.pieces(range(pair.target.vocab_size))
+    sources = pair.source.encode_batch(lines(tuple(SOURCE_WORDS)))
+    pieces = [pair.source.pieces(ids) for ids in sources]
+    free, bounded = (
+        engine(tmp_path / "ct2").translate_batch(
+            pieces,
+            use_vmap=use_vmap,
+            max_batch_size=1,  # lists are those of a batch together
+            beam_size=beam,
+            max_decoding_length=12,
+            disable_unk=True,
+        )
+        for use_vmap in (False, True)
+    )
+    num_bounded = num_copying = 0
+    for i, ids in enumerate(sources):
+        listed = {names[number] for number in shortlist.candidates(ids)}
+        copies = {p for n, p in zip(ids, pieces[i], strict=True) if not shortlist.likely(n).size}
+        given, unbounded = (set(found[i].hypotheses[0]) for found in (bounded, free))
+        assert given <= listed | copies
+        num_bounded += not unbounded <= listed | copies
+        num_copying += not given <= listed
+    assert num_bounded > 20
+    assert (num_copying > 0) == joint  # no other target has these pieces
+
+
+def test_without_a_shortlist_there_is_no_vocabulary_map_and_a_damaged_one_is_named(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("ctranslate2")
+    folder = write_model(tmp_path / "m")
+    run_here("export", "-m", folder, "-o", tmp_path / "ct2").check()
+    assert not (tmp_path / "ct2" / "vmap.txt").exists()
+    (folder / SHORTLIST).write_bytes(b"no tensors")
+    message = run_here("export", "-m", folder, "-o", tmp_path / "no").check_refusal()
+    assert message.startswith(f"mt: error: {folder / SHORTLIST} is no shortlist, or is damaged")
+    assert not (tmp_path / "no").exists()
 
 
 def test_int8_is_stored_in_a_third_of_the_room_and_stays_close(tmp_path: Path) -> None:

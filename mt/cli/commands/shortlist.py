@@ -53,7 +53,7 @@ _SEED = 1  # of the sample of a corpus
 @click.option("--langs", metavar="S-T", help="Languages of CORPUS; else those of the model.")
 @click.option("--columns", metavar="S,T", help="Columns or keys of the sides: names or numbers.")
 def command(**flags: Any) -> None:
-    """Learn which target pieces each source piece is likely to give, and write it into the folder.
+    """Learn which target pieces each source piece is likely to give, for mt export.
 
     It is learnt from CORPUS, which is what mt train takes, or without one from the tokens that
     training left in the folder.
