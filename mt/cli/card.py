@@ -12,6 +12,7 @@ from typing import Any
 from mt.cli.evaluation import Evaluation
 from mt.cli.machine import typed_command
 from mt.config import Config
+from mt.digests import blake2b_of_lines
 from mt.errors import ModelFolderError
 from mt.events import Event, RunDescribed, TrainingEnded, TrainingStarted, Validated
 from mt.model_folder import folder as model_folder
@@ -22,7 +23,6 @@ from mt.model_folder.scores import (
     ResultOnSet,
     add_result,
     current_results,
-    digest_of_lines,
     digest_of_weights,
 )
 from mt.preparation.reuse import Prepared
@@ -116,8 +116,8 @@ def add_scores(folder: Path, files: list[Path], evaluation: Evaluation) -> None:
         ResultOnSet(
             source=names[0],
             references=tuple(names[1:]),
-            source_digest=digest_of_lines(sources),
-            reference_digests=tuple(map(digest_of_lines, references)),
+            source_digest=blake2b_of_lines(sources),
+            reference_digests=tuple(map(blake2b_of_lines, references)),
             num_lines=len(sources),
             num_seen=None if seen is None else seen["sources"] + seen["references"] - seen["both"],
             scores=tuple(scores),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from mt.cli.evaluation import Evaluation
 from mt.cli.machine import typed_command
+from mt.digests import blake2b, blocks_of_file
 from mt.errors import MtError
 from mt.evaluation.scores import word_splitter
 from mt.events import Event, Notice
@@ -166,9 +166,7 @@ def _files(flags: dict[str, Any]) -> list[ScoredFile]:
 def _digest(path: Path) -> str:
     if not path.is_file():
         return ""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
-    return f"BLAKE2b {digest.hexdigest()}"
+    return f"BLAKE2b {blake2b(blocks_of_file(path))}"
 
 
 def _attention(scored: Scored, flags: dict[str, Any]) -> dict[int, AttendedSentence]:
