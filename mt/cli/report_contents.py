@@ -17,7 +17,9 @@ from mt.errors import MtError
 from mt.evaluation.scores import word_splitter
 from mt.events import Event, Notice
 from mt.files import write_text
-from mt.model_folder.folder import CARD, TRAINING
+from mt.model_folder.card import fact_rows
+from mt.model_folder.facts import read_facts
+from mt.model_folder.folder import CARD, TRAINING, read_config
 from mt.preparation.reuse import Prepared
 from mt.reporting.contents import (
     ModelRecord,
@@ -28,7 +30,6 @@ from mt.reporting.contents import (
     TrivialSystem,
 )
 from mt.reporting.curves import read_curves
-from mt.reporting.model_section import commands_of
 from mt.reporting.report_page import report_page
 from mt.reporting.sentence_attention import AttendedSentence, attend_to_sentences
 from mt.reporting.sentences import groups_of
@@ -93,17 +94,29 @@ def _model_record(folder: Path) -> ModelRecord:
         corpus = None
         unknown.append(f"What became of the training text is not known: {error}")
     try:
-        card = (folder / CARD).read_text("utf-8")
-        if not commands_of(card):
+        facts = read_facts(folder, read_config(folder))
+        rows, commands = fact_rows(facts), facts.commands
+        if not commands:
             unknown.append(
-                "The card does not tell by which command the model was made; config.toml has every "
+                "It is not recorded by which command the model was made; config.toml has every "
                 "setting"
             )
+    except MtError as error:
+        rows, commands = [], []
+        unknown.append(f"How the model was made is not known: {error}")
+    try:
+        card = (folder / CARD).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         card = ""
         unknown.append(f"The model card cannot be read: {error}")
     return ModelRecord(
-        name=folder.resolve().name, card=card, curves=curves, corpus=corpus, unknown=unknown
+        name=folder.resolve().name,
+        facts=rows,
+        commands=commands,
+        card=card,
+        curves=curves,
+        corpus=corpus,
+        unknown=unknown,
     )
 
 
@@ -190,8 +203,7 @@ def _commands(models: Sequence[ModelRecord], flags: dict[str, Any]) -> list[tupl
     """The command that made the page, and those that made its models."""
     commands = [("This page", typed_command())]
     for model in models:
-        made = commands_of(model.card)
-        commands += [(f"The model {model.name}, as its card tells", command) for command in made]
+        commands += [(f"The model {model.name}", command) for command in model.commands]
     if flags["model"] is not None:
         inspected = shlex.join(["mt", "inspect", str(flags["model"]), "--source"])
         commands.append(("Every layer and head over one sentence", f"{inspected} TEXT"))

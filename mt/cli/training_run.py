@@ -10,7 +10,6 @@ from pathlib import Path
 
 import torch
 
-from mt.cli.card import CardWriter
 from mt.cli.console import TrainingConsole, stderr_console
 from mt.cli.corpus_setup import CorpusArguments, fill_folder, open_inputs
 from mt.cli.dev_scores import make_validator
@@ -29,6 +28,7 @@ from mt.files import clean
 from mt.folder_lock import folder_lock
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.model_folder import folder as model_folder
+from mt.model_folder.card_file import CardWriter
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared
 from mt.preparation.tokenise import num_cores
@@ -197,7 +197,7 @@ def _train(
                 resumed_update=update,
                 validated_update=trainer.validated_update,
             ),
-            CardWriter(folder, config, prepared),
+            CardWriter(folder=folder, config=config, corpus=prepared.corpus, dev=prepared.dev),
         ]
         threads = place.machine.threads
         to_all(listeners)(
