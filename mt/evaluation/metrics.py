@@ -138,23 +138,27 @@ def _metric(name: str, references: list[list[str]], recipe: Recipe) -> Metric:
         return _OfSymbols(references, lowercase=lowercase, is_error=name == "ser")
     if name == "exact":
         return _Exact(references, lowercase=lowercase)
+    metric: SacreMetric
     if name == "bleu":
-        return _OfSacreBleu(bleu_metric(recipe.tokenize, lowercase=lowercase), references)
-    if name == "ter":
+        metric = bleu_metric(recipe.tokenize, lowercase=lowercase, references=references)
+    elif name == "ter":
         split = recipe.split_characters
-        return _OfSacreBleu(TER(normalized=split, asian_support=split), references)
-    return _OfSacreBleu(
-        CHRF(word_order=2 if name == "chrf++" else 0, lowercase=lowercase), references
-    )
+        metric = TER(normalized=split, asian_support=split, references=references)
+    else:
+        word_order = 2 if name == "chrf++" else 0
+        metric = CHRF(word_order=word_order, lowercase=lowercase, references=references)
+    return _OfSacreBleu(metric, num_segments=len(references[0]))
 
 
 class _OfSacreBleu:
-    """A metric of sacreBLEU."""
+    """A metric of sacreBLEU that keeps its references."""
 
-    def __init__(self, metric: SacreMetric, references: list[list[str]]) -> None:
+    # `_extract_corpus_statistics` and `_compute_score_from_stats` are private. The public methods
+    # give scores of whole corpora or sentences, but resampling needs the counts of each sentence.
+
+    def __init__(self, metric: SacreMetric, *, num_segments: int) -> None:
         self._metric = cast(Any, metric)
-        self._metric._ref_cache = self._metric._cache_references(references)
-        self._num_segments = len(references[0])
+        self._num_segments = num_segments
         self.is_error = isinstance(metric, TER)
         blank = np.zeros(len(self._metric._extract_corpus_statistics([""], None)[0]))
         self.name: str = self._metric._compute_score_from_stats(blank).name

@@ -121,11 +121,16 @@ def sentence_bleu_from_counts(
     )
 
 
-def bleu_metric(tokenize: str, *, lowercase: bool) -> BLEU:
-    """The metric; raises ConfigError when its tokenizer is not installed."""
+def bleu_metric(
+    tokenize: str, *, lowercase: bool, references: list[list[str]] | None = None
+) -> BLEU:
+    """The metric, with the references that it is to keep.
+
+    Raises ConfigError when its tokenizer is not installed.
+    """
     try:
         # force: sacreBLEU would warn of tokenised text at every call; `looks_tokenised` is ours.
-        return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+        return BLEU(tokenize=tokenize, lowercase=lowercase, force=True, references=references)
     except OSError as error:
         raise ConfigError(
             f"BLEU tokenizer {tokenize} needs a download, which failed: {error}",
