@@ -109,13 +109,13 @@ def train_rate(model: Path, batch_tokens: int, seconds: float) -> float:
 
 def validation_seconds(model: Path) -> float:
     """Seconds of a validation as training does it, by the weights of `model`."""
-    from mt.cli.dev_scores import make_validator
     from mt.config import Config
     from mt.corpus.store import TokenStore
     from mt.events import ignore
     from mt.model.device import choose_device
     from mt.model_folder.folder import TRAINING, load_model
     from mt.preparation.dev_set import DEV_TOKENS
+    from mt.tasks.validate import make_validator
     from mt.training.distributed import Ranks
     from mt.training.validation import ValidationTask, score_weights
     from mt.translation.options import TranslationOptions

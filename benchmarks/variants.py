@@ -26,7 +26,7 @@ from step import prepare
 from time_to_quality import find, last_event, mt
 from updates import Setup, train_until
 
-from mt.cli.options import from_assignments
+from mt.config_file import merged, parse_assignment
 from mt.corpus.store import TokenStore
 from mt.events import BatchDone
 from mt.model.device import choose_training_dtype, set_threads
@@ -150,7 +150,7 @@ def rates(
         random.Random(turn).shuffle(order)
         for variant in order:
             setup = Setup(
-                config=base.with_values(from_assignments(_assignments(variant))),
+                config=base.with_values(merged(*map(parse_assignment, _assignments(variant)))),
                 vocabulary=tokenizers.target.vocab_size,
                 store=store,
                 device=device,

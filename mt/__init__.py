@@ -1,7 +1,8 @@
 """mt: train, run and score neural machine translation from one command line.
 
-`from mt import Translator` translates from Python (docs/api.md). torch is imported with the first
-name that needs it, so that `import mt` is light.
+The same tasks from Python (docs/api.md): `mt.train`, `mt.evaluate`, `mt.check` … take a request and
+give a typed result, and `mt.Translator` translates. torch is imported with the first name that
+needs it, so that `import mt` is light.
 """
 
 from __future__ import annotations
@@ -10,7 +11,31 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mt.config import SamplingConfig, SearchConfig
+    from mt.corpus.checks.finding import Report
     from mt.errors import MtError
+    from mt.tasks.average import average
+    from mt.tasks.check import check
+    from mt.tasks.compare import Comparison, compare
+    from mt.tasks.evaluate import Evaluation, evaluate
+    from mt.tasks.export import export
+    from mt.tasks.report import report
+    from mt.tasks.requests import (
+        AverageRequest,
+        Budget,
+        CheckRequest,
+        CompareRequest,
+        Decoding,
+        EvaluateRequest,
+        ExportRequest,
+        Machine,
+        ReportRequest,
+        Resampling,
+        Scoring,
+        SearchOverrides,
+        TrainRequest,
+    )
+    from mt.tasks.train import train
+    from mt.tasks.training_run import TrainResult
     from mt.text.glossary import Glossary
     from mt.translation.options import TranslationOptions
     from mt.translation.translation import TranslatedText, Translation
@@ -18,37 +43,84 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+_HOMES = {
+    "mt.config": ("SamplingConfig", "SearchConfig"),
+    "mt.corpus.checks.finding": ("Report",),
+    "mt.errors": ("MtError",),
+    "mt.tasks.average": ("average",),
+    "mt.tasks.check": ("check",),
+    "mt.tasks.compare": ("Comparison", "compare"),
+    "mt.tasks.evaluate": ("Evaluation", "evaluate"),
+    "mt.tasks.export": ("export",),
+    "mt.tasks.report": ("report",),
+    "mt.tasks.requests": (
+        "AverageRequest",
+        "Budget",
+        "CheckRequest",
+        "CompareRequest",
+        "Decoding",
+        "EvaluateRequest",
+        "ExportRequest",
+        "Machine",
+        "ReportRequest",
+        "Resampling",
+        "Scoring",
+        "SearchOverrides",
+        "TrainRequest",
+    ),
+    "mt.tasks.train": ("train",),
+    "mt.tasks.training_run": ("TrainResult",),
+    "mt.text.glossary": ("Glossary",),
+    "mt.translation.options": ("TranslationOptions",),
+    "mt.translation.translation": ("TranslatedText", "Translation"),
+    "mt.translation.translator": ("Translator",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
 __all__ = [
+    "AverageRequest",
+    "Budget",
+    "CheckRequest",
+    "CompareRequest",
+    "Comparison",
+    "Decoding",
+    "EvaluateRequest",
+    "Evaluation",
+    "ExportRequest",
     "Glossary",
+    "Machine",
     "MtError",
+    "Report",
+    "ReportRequest",
+    "Resampling",
     "SamplingConfig",
+    "Scoring",
     "SearchConfig",
+    "SearchOverrides",
+    "TrainRequest",
+    "TrainResult",
     "TranslatedText",
     "Translation",
     "TranslationOptions",
     "Translator",
     "__version__",
+    "average",
+    "check",
+    "compare",
+    "evaluate",
+    "export",
+    "report",
+    "train",
 ]
-
-_HOMES = {
-    "Glossary": "mt.text.glossary",
-    "MtError": "mt.errors",
-    "SamplingConfig": "mt.config",
-    "SearchConfig": "mt.config",
-    "TranslatedText": "mt.translation.translation",
-    "Translation": "mt.translation.translation",
-    "TranslationOptions": "mt.translation.options",
-    "Translator": "mt.translation.translator",
-}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name from its module when it is first asked for."""
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    value: object = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
 

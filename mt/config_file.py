@@ -13,6 +13,7 @@ import json
 import tomllib
 import types
 import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,15 @@ from mt.errors import ConfigError
 
 Values = dict[str, dict[str, Any]]
 """Settings by section and key; the top level is the section ""."""
+
+
+def merged(*layers: Mapping[str, Mapping[str, object]]) -> Values:
+    """The settings of all layers; later ones win."""
+    values: Values = {}
+    for layer in layers:
+        for section, keys in layer.items():
+            values.setdefault(section, {}).update(keys)
+    return values
 
 
 def to_toml(config: Config, *, extra: dict[str, str | int] | None = None) -> str:

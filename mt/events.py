@@ -162,6 +162,7 @@ class TrainingStarted(Event):
     max_seconds: float | None
     device: str
     precision: str
+    max_epochs: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,6 +249,11 @@ class TrainingEnded(Event):
 
 
 Listener = Callable[[Event], None]
+
+
+def notice_text(notice: Notice) -> str:
+    """A notice as a person reads it."""
+    return f"warning: {notice.text}" if notice.is_warning else notice.text
 
 
 def to_all(listeners: Sequence[Listener]) -> Listener:

@@ -43,7 +43,14 @@ def test_the_examples_run(
     monkeypatch.chdir(place)
     exec(compile(EXAMPLES[number], f"example {number}", "exec"), {"__name__": "example"})
     printed = capsys.readouterr().out.splitlines()
-    if "MtError" in EXAMPLES[number]:
+    if "TrainRequest(" in EXAMPLES[number]:
+        assert printed == ["checkpoints/new ended: 2 updates are done"]
+    elif "EvaluateRequest(" in EXAMPLES[number]:
+        assert [line.split(" ")[0] for line in printed] == ["BLEU", "chrF2"]
+        assert all("Interval(" in line for line in printed)
+    elif "CheckRequest(" in EXAMPLES[number]:
+        assert all(line.split(" ")[0] in ("fault", "doubt", "note") for line in printed)
+    elif "MtError" in EXAMPLES[number]:
         assert printed
         assert f"`{printed[0]}`" in PAGE
     elif "ThreadPoolExecutor" in EXAMPLES[number]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import shlex
 import time
 from collections import deque
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,6 +23,7 @@ from mt.events import (
     CorpusRead,
     Event,
     LinesValidated,
+    Listener,
     Notice,
     OriginRead,
     StageStarted,
@@ -28,6 +31,7 @@ from mt.events import (
     TrainingStarted,
     Validated,
     ValidationStarted,
+    notice_text,
 )
 
 _SPEED_WINDOW = 50  # updates
@@ -39,16 +43,23 @@ def stderr_console() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
+def notices(say: Callable[[str], None]) -> Listener:
+    """A listener that says notices, and nothing else."""
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Notice):
+            say(f"mt: {notice_text(event)}")
+
+    return listen
+
+
 class TrainingConsole:
     """Listens to training and shows it."""
 
-    def __init__(
-        self, console: Console, *, max_epochs: float | None, folder: Path | None = None
-    ) -> None:
+    def __init__(self, console: Console, *, folder: str | PathLike[str] | None = None) -> None:
         """`folder` is where the model goes, as the commands to use it name it."""
-        self._folder = folder
+        self._folder = None if folder is None else Path(folder)
         self._console = console
-        self._max_epochs = max_epochs
         self._start: TrainingStarted | None = None
         self._recent: deque[tuple[float, int]] = deque(maxlen=_SPEED_WINDOW)
         self._last_line = time.monotonic()
@@ -63,8 +74,6 @@ class TrainingConsole:
         self._task = self._bar.add_task("training", total=1.0, visible=False, status="")
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._bar.start()
         return self
 
     def __exit__(
@@ -78,9 +87,11 @@ class TrainingConsole:
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
+        if self._console.is_terminal:
+            self._bar.start()  # with the first event: of several ranks the others get none
         match event:
             case Notice():
-                self._line(("warning: " if event.is_warning else "") + event.text)
+                self._line(notice_text(event))
             case StageStarted():
                 self._bar.update(self._task, description=event.name, total=None, visible=True)
             case CorpusRead():
@@ -139,8 +150,8 @@ class TrainingConsole:
             shares.append(event.update / self._start.max_updates)
         if self._start.max_seconds is not None:
             shares.append(event.seconds / self._start.max_seconds)
-        if self._max_epochs is not None:
-            shares.append(event.epoch / self._max_epochs)
+        if self._start.max_epochs is not None:
+            shares.append(event.epoch / self._start.max_epochs)
         return min(max(shares), 1.0) if shares else None
 
     def _show_lines(self, event: LinesValidated) -> None:

@@ -1,16 +1,20 @@
-"""What `--json` says of translations: their tokens, alignments and flags."""
+"""Translations and scores as JSON: their tokens, alignments and flags."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from mt.text.tokenizer import Tokenizer
-    from mt.text.tokenizer_pair import TokenizerPair
-    from mt.translation.scorer import ScoredTokens, Scorer
-    from mt.translation.translation import TranslatedPart, TranslatedText, Translation
+from mt.model_folder.folder import read_dev_pairs
+from mt.text.tokenizer import Tokenizer
+from mt.text.tokenizer_pair import TokenizerPair
+from mt.translation.flags import flags_of, usual_proportion
+from mt.translation.scorer import ScoredPair, ScoredTokens, Scorer
+from mt.translation.translation import TranslatedPart, TranslatedText, Translation
+from mt.translation.translator import Translator
 
 _END_PIECE = "</s>"
 
@@ -20,7 +24,7 @@ def token_records(
 ) -> list[dict[str, Any]]:
     """One object a token, the end symbol last: `piece`, `log_probability`, and `source_token`.
 
-    The last is the place of the source token that it is aligned to, from 0, or null; it is left out
+    The last is the index of the source token that it is aligned to, from 0, or null; it is left out
     where alignments were not asked for. A target of a blank source, which the model never saw, has
     none of them.
     """
@@ -33,13 +37,13 @@ def token_records(
         )
     ]
     if scored.token_links is not None:
-        for record, place in zip(records, (*scored.token_links, None), strict=True):
-            record["source_token"] = place
+        for record, index in zip(records, (*scored.token_links, None), strict=True):
+            record["source_token"] = index
     return records
 
 
 def alignment_record(scored: ScoredTokens | None) -> list[list[int]]:
-    """Aligned words as pairs of places from 0, source first."""
+    """Aligned words as pairs of indices from 0, source first."""
     return [] if scored is None else [list(link) for link in scored.alignment or ()]
 
 
@@ -73,8 +77,6 @@ def flags_record(
     """
     if usual is None:
         return ["truncated"] if hit_limit else []
-    from mt.translation.flags import flags_of
-
     return list(flags_of(source, text, hit_limit=hit_limit, usual=usual))
 
 
@@ -158,3 +160,58 @@ def _translation_record(
             for each in translation.terms
         ]
     return of_line
+
+
+def json_writer(
+    translator: Translator, model: Path, *, with_alignment: bool
+) -> Callable[[Sequence[Translation]], str]:
+    """What writes translations as JSON, one object a line; `model` is the folder of the first."""
+    pairs = read_dev_pairs(model)
+    usual = None if translator.config.tokenizer.takes_symbols else usual_proportion(pairs)
+    scorer = None
+    if with_alignment:
+        scorer = Scorer(
+            translator.model,
+            translator.tokenizers,
+            translator.config,
+            others=translator.others,
+            examples=pairs,
+        )
+
+    def text_of(translations: Sequence[Translation]) -> str:
+        records = translation_records(
+            translations, translator.tokenizers, usual=usual, scorer=scorer
+        )
+        return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+
+    return text_of
+
+
+def scored_pair_writer(scorer: Scorer) -> Callable[[ScoredPair], str]:
+    """What writes a scored pair as a JSON object."""
+    of_symbols = scorer.config.tokenizer.takes_symbols
+    usual = None if of_symbols else usual_proportion(scorer.examples)
+    tokenizers = scorer.tokenizers
+
+    def text_of(pair: ScoredPair) -> str:
+        score = pair.scored.score
+        record: dict[str, Any] = {
+            "source": pair.source,
+            "target": pair.target,
+            # JSON has no infinity, and no NaN.
+            "score": score if math.isfinite(score) else None,
+            "source_tokens": tokenizers.source.pieces(pair.source_tokens),
+            "tokens": token_records(tokenizers.target, pair.tokens, pair.scored),
+            "alignment": alignment_record(pair.scored),
+            "flags": flags_record(pair.source, pair.target, usual=usual),
+        }
+        if pair.recased is not None:
+            record["recased"] = pair.recased
+        if of_symbols:
+            record["unknown_symbols"] = {
+                "source": tokenizers.source.unknown(pair.source),
+                "target": tokenizers.target.unknown(pair.target),
+            }
+        return json.dumps(record, ensure_ascii=False)
+
+    return text_of

@@ -23,8 +23,10 @@ class StopSignal:
         self._before: dict[int, Any] = {}
 
     @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Listen within."""
+    def installed(self, *, is_silent: bool = False) -> Iterator[None]:
+        """Listen within; `is_silent` where another process of the run acknowledges."""
+        if is_silent:
+            self._acknowledgement = ""
         numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
         for number in numbers:
             before = signal.getsignal(number)

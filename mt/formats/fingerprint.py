@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mt.digests import blocks_of_file
 from mt.errors import DataError
 from mt.formats.options import ReadingOptions
+
+_BLOCK = 1 << 20
 
 
 def described(form: type, options: ReadingOptions, size: int) -> bytes:
@@ -29,6 +30,8 @@ def _blocks(form: type, options: ReadingOptions, paths: Sequence[Path]) -> Itera
     for path in paths:
         try:
             yield described(form, options, path.stat().st_size)
-            yield from blocks_of_file(path)
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    yield block
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from error

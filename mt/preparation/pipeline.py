@@ -1,13 +1,13 @@
-"""From readers to token stores: clean, hold out, train the tokenizers, tokenise.
+"""From the files of a corpus to token stores: clean, hold out, train the tokenizers, tokenise.
 
 Everything streams through Arrow files in the training folder. Memory holds one block of text at a
-time, of the tokenizers' training text at most `_TOKENIZER_PAIRS` pairs, and 35 bytes for each pair.
+time, some of it for the tokenizers (`mt.preparation.tokenizers`), and 35 bytes for each pair.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import NoReturn
@@ -20,22 +20,18 @@ from mt.corpus.cleaning import Cleaner, TextRules
 from mt.corpus.keys import KeyTable, keys_of
 from mt.corpus.store import TokenBlock, read_pairs, write_pairs, write_tokens
 from mt.errors import DataError
-from mt.events import CorpusRead, Listener, Notice, StageStarted
+from mt.events import CorpusRead, Listener, StageStarted
 from mt.formats.pair import Pair, Reader
+from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
-from mt.preparation.dev_set import DevSet
+from mt.preparation.dev_set import DevSet, read_dev, store_dev_tokens
 from mt.preparation.tokenise import encoded_blocks, report_unknown
+from mt.preparation.tokenizers import StoredPairs, train_tokenizers, with_truecaser
 from mt.text import symbols
 from mt.text.normalise import is_blank, normalise
-from mt.text.subwords import train_subwords
-from mt.text.symbols import learn_symbols
-from mt.text.tokenizer import UNKNOWN, Tokenizer
+from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.text.truecase_table import learn_truecaser, merged
 
-_TOKENIZER_PAIRS = (
-    200_000  # and of case; more do not change the pieces, but would not fit in memory
-)
 _MOST_BEYOND = 100  # so many pairs of a length teach it, however large the corpus is
 
 PAIRS, TOKENS = "pairs.arrow", "tokens.arrow"
@@ -46,6 +42,82 @@ _SYMBOLS = TextRules(normalise=symbols.with_single_spaces, is_blank=symbols.has_
 def rules_of(config: Config) -> TextRules:
     """When texts are the same or blank to a model with these settings."""
     return _SYMBOLS if config.tokenizer.takes_symbols else _SUBWORDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusInputs:
+    """The corpora of a run, opened."""
+
+    train: tuple[Reader, ...]
+    dev: tuple[Reader, ...]
+    against: tuple[Reader, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedText:
+    """What came of a corpus; its tokens are in the training folder."""
+
+    corpus: CorpusRead
+    dev: DevSet
+    tokenizers: TokenizerPair
+    config: Config
+    """With all sizes settled."""
+
+
+def prepare(
+    inputs: CorpusInputs,
+    folder: Path,
+    draft: Config,
+    *,
+    settle: Callable[[CorpusRead], Config],
+    tokenizers: TokenizerPair | None,
+    num_processes: int,
+    listener: Listener,
+) -> PreparedText:
+    """Read, clean and tokenise the corpora of a run into the training folder.
+
+    `settle` gives all settings once it is known how much is left of the corpus; `tokenizers` are
+    those of the model that a run starts from, else they are trained.
+
+    Raises DataError for text that cannot be read, for files that change meanwhile, and when nothing
+    is left to train on.
+    """
+    dev = None
+    if inputs.dev:
+        dev = read_dev(inputs.dev, rules=rules_of(draft), listener=listener)
+    stamps = _stamps(inputs.train)
+    cleaner = store_texts(inputs.train, folder, draft, listener=listener)
+    if _stamps(inputs.train) != stamps:
+        raise DataError(
+            "the corpus changed while it was read", hint="Start again when it is complete"
+        )
+    clean(cleaner, dev, inputs.against, num_held_out=draft.corpus.held_out)
+    dev = dev or held_out_set(folder, cleaner)
+    config = settle(CorpusRead(origins=cleaner.summary()))
+    rows = cleaner.for_training
+    pairs = StoredPairs(folder / PAIRS)
+    tokenizers = tokenizers or train_tokenizers(pairs, config, rows, listener=listener)
+    tokenizers = with_truecaser(tokenizers, pairs, config, rows)
+    store_tokens(
+        folder,
+        tokenizers,
+        cleaner,
+        max_length=config.corpus.max_length if "long" in config.corpus.drop else None,
+        num_processes=num_processes,
+        listener=listener,
+    )
+    store_dev_tokens(folder, tokenizers, dev, listener=listener)
+    _store_keys(folder / SEEN, cleaner)
+    (folder / PAIRS).unlink()
+    corpus = CorpusRead(origins=cleaner.summary())
+    return PreparedText(corpus=corpus, dev=dev, tokenizers=tokenizers, config=config)
+
+
+def _stamps(readers: Sequence[Reader]) -> list[tuple[int, int]]:
+    """Size and time of the files of corpora, to see whether they change under the reader."""
+    paths = (Path(file) for reader in readers for file in reader.files)
+    stats = (path.stat() for path in paths if path.is_file())
+    return [(stat.st_size, stat.st_mtime_ns) for stat in stats]
 
 
 def store_texts(
@@ -82,7 +154,7 @@ def clean(
 def held_out_set(folder: Path, cleaner: Cleaner) -> DevSet:
     """The held-out pairs of the stored corpus."""
     rows = cleaner.held_out
-    pairs = list(_stored(folder, rows))
+    pairs = list(StoredPairs(folder / PAIRS).rows(rows))
     names = [reader.name for reader in cleaner.summary()]
     counts = np.bincount(cleaner.origins[rows], minlength=len(names)).tolist()
     return DevSet(
@@ -90,68 +162,6 @@ def held_out_set(folder: Path, cleaner: Cleaner) -> DevSet:
         targets=[pair.target for pair in pairs],
         origins=tuple(zip(names, counts, strict=True)),
     )
-
-
-def train_tokenizers(
-    folder: Path, config: Config, rows: NDArray[np.bool_], *, listener: Listener
-) -> TokenizerPair:
-    """Train the tokenizers on the `rows` of the stored corpus, an even sample of very many."""
-    size = config.tokenizer.vocab_size
-    if size is None:
-        raise ValueError("the vocabulary size must be settled before")
-    listener(StageStarted(name="training the tokenizer"))
-    kind = config.tokenizer.kind
-    # Symbols are counted one by one, in little memory.
-    if kind != "symbols":
-        num_pairs = int(rows.sum())
-        rows, stride = _sampled(rows)
-        if stride > 1:
-            text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
-            listener(Notice(text=text))
-
-    def texts(*sides: int) -> Iterator[str]:
-        for pair in _stored(folder, rows):
-            for side in sides:
-                yield pair.source if side == 0 else pair.target
-
-    def learnt(name: str, *sides: int) -> Tokenizer:
-        if kind == "symbols":
-            return learn_symbols(
-                texts(*sides),
-                vocab_size=size,
-                min_count=config.tokenizer.min_count,
-                listener=listener,
-                name=name,
-            )
-        return train_subwords(
-            texts(*sides), kind=kind, vocab_size=size, listener=listener, name=name
-        )
-
-    if config.tokenizer.joint:
-        joint = learnt("tokenizer", 0, 1)
-        return TokenizerPair(source=joint, target=joint)
-    source, target = learnt("source tokenizer", 0), learnt("target tokenizer", 1)
-    return TokenizerPair(source=source, target=target)
-
-
-def with_truecaser(
-    tokenizers: TokenizerPair, folder: Path, config: Config, rows: NDArray[np.bool_]
-) -> TokenizerPair:
-    """`tokenizers` with the case of the sources of the `rows`; what they knew before stays known.
-
-    Symbols have no case.
-    """
-    if config.tokenizer.takes_symbols:
-        return tokenizers
-    sources = (normalise(pair.source) for pair in _stored(folder, _sampled(rows)[0]))
-    learnt = learn_truecaser(sources, language=config.source_language)
-    return dataclasses.replace(tokenizers, truecaser=merged(learnt, tokenizers.truecaser))
-
-
-def _sampled(rows: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-    """An even sample of at most `_TOKENIZER_PAIRS` of the `rows`, and the step between them."""
-    stride = -(-int(rows.sum()) // _TOKENIZER_PAIRS)
-    return (rows & (rows.cumsum() % stride == 0), stride) if stride > 1 else (rows, 1)
 
 
 def store_tokens(
@@ -219,19 +229,11 @@ def longest_usual(lengths: NDArray[np.int32]) -> int:
     return int(np.partition(lengths, place)[place])
 
 
-def store_keys(path: Path, cleaner: Cleaner) -> None:
+def _store_keys(path: Path, cleaner: Cleaner) -> None:
     """Write which lines are trained on, by which test lines among them are known later."""
     rows = cleaner.for_training
     keys = (cleaner.keys.column(side)[rows] for side in ("source", "target"))
     SeenLines.of(*keys).save(path)
-
-
-def _stored(folder: Path, rows: NDArray[np.bool_]) -> Iterator[Pair]:
-    """The stored pairs of the `rows` that are true."""
-    start = 0
-    for block in read_pairs(folder / PAIRS):
-        yield from compress(block, rows[start : start + len(block)])
-        start += len(block)
 
 
 def _add_keys(table: KeyTable, source: str, target: str, rules: TextRules) -> None:

@@ -10,6 +10,7 @@ outlive the other folder.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import shutil
@@ -20,7 +21,6 @@ from typing import Any
 
 from mt import __version__
 from mt.config import Config
-from mt.digests import blake2b, blake2b_of_text, blocks_of_file, sha256
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
 from mt.files import replaced_file, write_text
@@ -124,7 +124,8 @@ class Prepared:
 
 def _sha256(path: Path) -> str:
     try:
-        return sha256(blocks_of_file(path))
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ModelFolderError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -132,7 +133,12 @@ def _sha256(path: Path) -> str:
 def digest_of(reader: Reader) -> str:
     """A hash of the content of a corpus; empty where it can be read only once."""
     content = reader.content()
-    return "" if content is None else blake2b(content)
+    if content is None:
+        return ""
+    digest = hashlib.blake2b(digest_size=16)
+    for block in content:
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def key_of_run(
@@ -163,8 +169,9 @@ def key_of_run(
     }
     if tokenizers is not None:
         models = (tokenizers.source.model, tokenizers.target.model)
-        told["tokenizer models"] = [blake2b([model], num_bytes=64) for model in models]
-    return blake2b_of_text(json.dumps(told, sort_keys=True))
+        told["tokenizer models"] = [hashlib.blake2b(model).hexdigest() for model in models]
+    text = json.dumps(told, sort_keys=True)
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
 
 
 def find_prepared(

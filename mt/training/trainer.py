@@ -372,6 +372,7 @@ class Trainer:
                 max_seconds=None if minutes is None else 60 * minutes,
                 device=self.device.type,
                 precision=str(self.dtype).removeprefix("torch."),
+                max_epochs=self.config.max_epochs,
             )
         )
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from mt.errors import DataError
-from mt.model.positions import check_reach
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.tokenizer import Tokenizer
 
@@ -82,7 +81,11 @@ def prefix_demands(
                 f"line {number}: the prefix {prefix!r} has characters that the tokenizer of this "
                 "model cannot spell"
             )
-        what = f"the prefix of line {number}"
-        check_reach(len(tokens), longest, what=what, hint="Give a shorter prefix")
+        if longest is not None and len(tokens) > longest - 1:
+            raise DataError(
+                f"line {number}: a prefix of {len(tokens)} tokens is more than the {longest - 1} "
+                "that this model's learned positions reach",
+                hint="Give a shorter prefix",
+            )
         found.append(Demands(prefix=tokens))
     return found

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mt.cli.dev_scores import make_validator
 from mt.config import Config
 from mt.events import ignore
+from mt.tasks.validate import make_validator
 from mt.training.distributed import Ranks
 from mt.training.validation import TranslationScores, ValidationTask, Validator
 from mt.translation.translation import TranslatedText, Translation

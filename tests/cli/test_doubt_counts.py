@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from mt.cli.doubt_counts import DoubtCounts
+from mt.cli.console import notices
 from mt.errors import ModelFolderError
+from mt.tasks.line_summary import DoubtCounts
 
 
 def counted(*pairs: tuple[str, str], score: float = -1.0) -> tuple[DoubtCounts, list[str]]:
@@ -15,7 +16,7 @@ def counted(*pairs: tuple[str, str], score: float = -1.0) -> tuple[DoubtCounts, 
     said: list[str] = []
     for source, text in pairs:
         counts.add_pair(source, text, score=score)
-    counts.tell(said.append)
+    counts.report(notices(said.append))
     return counts, said
 
 

@@ -12,19 +12,20 @@ import click
 import pytest
 import torch
 
-from mt.cli import machine
-from mt.cli.machine import describe_run, typed_command
+from mt.cli.options import typed_command
+from mt.tasks import machine
+from mt.tasks.machine import describe_run
 
 CPU = torch.device("cpu")
 
 
 def test_this_machine_describes_itself() -> None:
-    run = describe_run(device=CPU, threads=3, num_processes=2)
+    run = describe_run("mt", device=CPU, threads=3, num_processes=2)
     assert run.processor
     assert run.num_cores >= 1
     assert (run.num_threads, run.num_processes, run.gpus) == (3, 2, ())
     assert [name.split()[0] for name in run.software[:3]] == ["mt", "torch", "Python"]
-    assert describe_run(device=CPU, threads=None).num_threads == run.num_cores
+    assert describe_run("mt", device=CPU, threads=None).num_threads == run.num_cores
 
 
 def test_a_system_that_tells_nothing_makes_no_error(
@@ -34,7 +35,7 @@ def test_a_system_that_tells_nothing_makes_no_error(
     monkeypatch.delattr(os, "sysconf")
     for name in ("processor", "machine", "system"):
         monkeypatch.setattr(platform, name, lambda: "")
-    run = describe_run(device=CPU, threads=None)
+    run = describe_run("mt", device=CPU, threads=None)
     assert (run.processor, run.memory) == ("unknown", None)
     assert run.software[-1] == "unknown system"
 
@@ -49,7 +50,7 @@ def test_a_size_that_the_system_does_not_know_is_left_out(
         return -1 if name == "SC_PHYS_PAGES" else 4096
 
     monkeypatch.setattr(os, "sysconf", sysconf)
-    assert describe_run(device=CPU, threads=None).memory is None
+    assert describe_run("mt", device=CPU, threads=None).memory is None
 
 
 def test_a_mac_is_asked_for_its_chip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,13 +59,13 @@ def test_a_mac_is_asked_for_its_chip(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(platform, "processor", lambda: "arm")
     found = subprocess.CompletedProcess(args=[], returncode=0, stdout="Apple M3\n")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: found)
-    assert describe_run(device=CPU, threads=None).processor == "Apple M3"
+    assert describe_run("mt", device=CPU, threads=None).processor == "Apple M3"
 
     def fails(*_: object, **__: object) -> None:
         raise FileNotFoundError
 
     monkeypatch.setattr(subprocess, "run", fails)
-    assert describe_run(device=CPU, threads=None).processor == "arm"
+    assert describe_run("mt", device=CPU, threads=None).processor == "arm"
 
 
 def test_a_processor_is_what_linux_calls_it(
@@ -73,7 +74,7 @@ def test_a_processor_is_what_linux_calls_it(
     path = tmp_path / "cpuinfo"
     path.write_text("processor\t: 0\nmodel name\t: AMD  EPYC 9B45\nmodel name\t: other\n")
     monkeypatch.setattr(machine, "_CPUINFO", path)
-    assert describe_run(device=CPU, threads=None).processor == "AMD EPYC 9B45"
+    assert describe_run("mt", device=CPU, threads=None).processor == "AMD EPYC 9B45"
 
 
 def test_a_command_is_quoted_as_a_shell_wants_it() -> None:

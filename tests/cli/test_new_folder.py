@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mt.cli import training_run
-from mt.cli.new_folder import new_model_folder
+from mt.cli import signals
 from mt.cli.signals import StopSignal
 from mt.errors import ConfigError
+from mt.tasks.new_folder import new_model_folder
 from mt.training.trainer import Trainer
 from tests.cases.model_files import records
 from tests.cases.runs import SMALL, run_here
@@ -160,7 +160,7 @@ def test_one_reason_is_given_for_the_end(
             super().__init__(acknowledgement)
             stops.append(self)
 
-    monkeypatch.setattr(training_run, "StopSignal", Noted)
+    monkeypatch.setattr(signals, "StopSignal", Noted)
     monkeypatch.setattr(Trainer, "run", run)
     done = run_here("train", *corpus, "-o", tmp_path / "m", *SMALL, "--updates", "2").check()
     assert "2 updates are done" in done.err

@@ -6,8 +6,8 @@ import json
 import math
 from pathlib import Path
 
-from mt.cli.records import MetricsFile
 from mt.events import BatchDone, Notice
+from mt.tasks.metrics_file import MetricsFile
 
 
 def batch(update: int, *, loss: float = 1.0) -> BatchDone:

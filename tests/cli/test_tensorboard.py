@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from mt.cli.tensorboard import TensorBoardFiles
 from mt.events import TrainingStarted, Validated
+from mt.tasks.tensorboard import TensorBoardFiles
 from tests.cases.runs import UNTRAINED, run_here
 from tests.cases.toy import toy_pairs, write_files
 from tests.cli.test_records import batch

@@ -10,6 +10,7 @@ from mt.config import Config, CorpusConfig, TokenizerConfig
 from mt.corpus.store import read_pairs
 from mt.events import ignore
 from mt.preparation import pipeline
+from mt.preparation.tokenizers import StoredPairs, train_tokenizers
 from tests.corpus.list_reader import ListReader
 
 CONFIG = Config(
@@ -46,8 +47,8 @@ def test_the_tokenizer_knows_the_words_of_training_and_no_others(tmp_path: Path)
     )
     pipeline.clean(cleaner, None, [], num_held_out=4)
     dev = pipeline.held_out_set(tmp_path, cleaner)
-    tokenizer = pipeline.train_tokenizers(
-        tmp_path, CONFIG, cleaner.for_training, listener=ignore
+    tokenizer = train_tokenizers(
+        StoredPairs(tmp_path / pipeline.PAIRS), CONFIG, cleaner.for_training, listener=ignore
     ).source
     unknown = {word for word in words if tokenizer.unknown(word)}
     assert unknown == set(dev.sources)

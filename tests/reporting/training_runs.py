@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mt.cli.records import MetricsFile
 from mt.events import BatchDone, TrainingEnded, TrainingStarted, Validated
+from mt.tasks.metrics_file import MetricsFile
 
 
 def started(first_update: int = 1) -> TrainingStarted:

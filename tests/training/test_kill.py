@@ -37,7 +37,7 @@ main(sys.argv[2:])
 _FULL_DISK = """
 import resource, signal, sys
 from mt.cli.main import main
-import mt.cli.training_run  # what Python compiles by the way is no part of the test
+import mt.tasks.train  # what Python compiles by the way is no part of the test
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 main(sys.argv[2:])

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import dataclasses
 
 import click
 
+from mt.cli.options import PATH, POSITIVE, filled, typed_command
+from mt.tasks.requests import AverageRequest
+
 
 @click.command("average")
-@click.argument("models", metavar="MODEL...", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Model folder to make."
-)
-@click.option("--best", type=click.IntRange(min=1), metavar="K", help="The K best validations.")
-@click.option("--last", type=click.IntRange(min=1), metavar="K", help="The K last validations.")
-def command(
-    models: tuple[Path, ...], output: Path, best: int | None, last: int | None
-) -> int | None:
+@click.argument("models", metavar="MODEL...", nargs=-1, type=PATH)
+@click.option("-o", "--output", required=True, type=PATH, help="Model folder to make.")
+@click.option("--best", type=POSITIVE, metavar="K", help="The K best validations.")
+@click.option("--last", type=POSITIVE, metavar="K", help="The K last validations.")
+@filled(AverageRequest)
+def command(request: AverageRequest) -> None:
     """Average weights into a new model folder.
 
     Of several MODELs, which must have one architecture and the same tokenizer (say, fine-tuned from
@@ -27,19 +27,11 @@ def command(
     mt average checkpoints/a checkpoints/b -o checkpoints/a-b
     mt average checkpoints/a --best 3 -o checkpoints/a-best
     """
-    if not models:
+    if not request.models:
         raise click.UsageError("Missing argument 'MODEL...'.")
-    if best is not None and last is not None:
-        raise click.UsageError("give either --best or --last")
-    if best is None and last is None:
-        if len(models) < 2:
-            raise click.UsageError(
-                "give several MODELs, or --best K or --last K for the states of one run"
-            )
-    elif len(models) > 1:
-        raise click.UsageError("--best and --last take the states of one run: give one MODEL")
-    from mt.cli.averaging_run import average_models, average_states
+    from mt.cli.console import notices, stderr_console
+    from mt.tasks.average import average
 
-    if best is None and last is None:
-        return average_models(models, output)
-    return average_states(models[0], output, best=best, last=last)
+    request = dataclasses.replace(request, command=typed_command())
+    output = average(request, notices(stderr_console().print))
+    click.echo(f"the model is in {output}", err=True)

@@ -3,13 +3,65 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from mt.cli.options import model_option
-from mt.cli.score_flags import metric_options, sampling_options, scored_model_options
+from mt.cli.options import (
+    OUTPUT_FILE,
+    PATH,
+    beam_option,
+    decoding_options,
+    filled,
+    model_option,
+    resampling_options,
+    scoring_options,
+    trivial_option,
+    typed_command,
+)
+from mt.tasks.requests import Decoding, EvaluateRequest, PairedTest, Resampling, Scoring
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Flags:
+    """What was typed."""
+
+    model: Path | None
+    others: tuple[Path, ...]
+    hyp: tuple[Path, ...]
+    files: tuple[Path, ...]
+    source: Path | None
+    scoring: Scoring
+    resampling: Resampling
+    decoding: Decoding
+    confidence: bool
+    paired: PairedTest | None
+    trivial: bool
+    sentences: Path | None
+    html: Path | None
+    card: bool
+    as_json: bool
+
+    @property
+    def request(self) -> EvaluateRequest:
+        """What is to be evaluated; a page and a card have intervals."""
+        source, references = self.source, self.files
+        if self.model is not None:
+            source, references = self.files[0], self.files[1:]
+        return EvaluateRequest(
+            model=self.model,
+            others=self.others,
+            hypotheses=self.hyp,
+            source=source,
+            references=references,
+            scoring=self.scoring,
+            confidence=self.confidence or self.html is not None or self.card,
+            paired=self.paired,
+            resampling=self.resampling,
+            trivial=self.trivial,
+            decoding=self.decoding,
+        )
 
 
 @click.command("eval")
@@ -17,27 +69,27 @@ from mt.cli.score_flags import metric_options, sampling_options, scored_model_op
 @click.option(
     "--hyp",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Score this file, too or instead; several are compared.",
 )
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@metric_options
+@click.argument("files", nargs=-1, type=PATH)
+@scoring_options()
 @click.option("--confidence", is_flag=True, help="Give 95 % intervals, by bootstrap resampling.")
 @click.option(
     "--paired",
     type=click.Choice(["bs", "ar"]),
     help="Test each system against the first: bootstrap resampling or approximate randomisation.",
 )
-@sampling_options
+@resampling_options
 @click.option(
     "--sentences",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write the scores of each sentence, separated by tabs.",
 )
 @click.option(
     "--html",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT_FILE,
     metavar="FILE",
     help="Write a page with all of it, as mt report does, intervals included.",
 )
@@ -46,13 +98,16 @@ from mt.cli.score_flags import metric_options, sampling_options, scored_model_op
 )
 @click.option(
     "--source",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
-    help="With --hyp alone: what was translated, to score its copy beside.",
+    help="Without -m: what was translated, to score its copy beside.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
-@scored_model_options
-def command(**flags: Any) -> None:
+@trivial_option
+@beam_option
+@decoding_options
+@filled(_Flags)
+def command(flags: _Flags) -> None:
     """Score translations: BLEU, chrF, chrF++, TER and exact match, with their signatures.
 
     Of symbols BLEU, chrF, exact match and the symbol error rate.
@@ -63,61 +118,52 @@ def command(**flags: Any) -> None:
     mt eval --hyp A --hyp B --paired bs REF...    score two systems, and test their difference
     """
     _refuse_contradictions(flags)
-    from mt.cli.console import stderr_console
-    from mt.cli.evaluation import evaluate
+    from mt.cli.console import notices, stderr_console
     from mt.cli.score_report import lines_of, write_sentences
     from mt.files import require_writable
+    from mt.tasks.card import add_scores, require_card
+    from mt.tasks.evaluate import evaluate
+    from mt.tasks.report import write_report
 
-    page = flags["html"]
-    flags["confidence"] |= page is not None or flags["card"]
-    for path in (page, flags["sentences"]):
+    listener = notices(stderr_console().print)
+    for path in (flags.html, flags.sentences):
         if path is not None:
             require_writable(path)
-    if flags["card"]:
-        from mt.cli.card import require_card
-
-        require_card(flags["model"])
-    evaluation = evaluate(flags, say=stderr_console().print)
-    if flags["sentences"] is not None:
-        write_sentences(flags["sentences"], evaluation.measured)
-    if page is not None:
-        from mt.cli.report_contents import write_report
-
-        write_report(page, flags, evaluation)
-    if flags["card"]:
-        from mt.cli.card import add_scores
-
-        add_scores(flags["model"], flags["files"], evaluation)
-        click.echo(f"the scores are in the card of {flags['model']}", err=True)
-    if flags["as_json"]:
+    if flags.card and flags.model is not None:
+        require_card(flags.model)
+    request = flags.request
+    evaluation = evaluate(request, listener)
+    if flags.sentences is not None:
+        write_sentences(flags.sentences, evaluation.measured)
+    if flags.html is not None:
+        write_report(flags.html, request, evaluation, listener, command=typed_command())
+        click.echo(f"the report is in {flags.html}", err=True)
+    if flags.card:
+        add_scores(request, evaluation, command=typed_command())
+        click.echo(f"the scores are in the card of {flags.model}", err=True)
+    if flags.as_json:
         click.echo(json.dumps(evaluation.record, ensure_ascii=False))
         return
     for line in lines_of(evaluation.results):
         click.echo(line)
 
 
-def _refuse_contradictions(flags: dict[str, Any]) -> None:
+def _refuse_contradictions(flags: _Flags) -> None:
     """Refuse flags that go with another form of the command."""
-    model, num_files = flags["model"], len(flags["files"])
-    if model is None and not flags["hyp"]:
+    model, num_files = flags.model, len(flags.files)
+    if model is None and not flags.hyp:
         raise click.UsageError(
             "give either -m MODEL SOURCE REFERENCE... or --hyp FILE REFERENCE..."
         )
-    if model is None and (flags["glossary"] is not None or flags["placeholders"]):
-        raise click.UsageError("--glossary and --placeholders have an effect with -m MODEL alone")
-    if model is not None and flags["source"] is not None:
-        raise click.UsageError("--source has an effect without -m alone: SOURCE is the first file")
-    if flags["card"] and (model is None or flags["others"]):
-        raise click.UsageError("--card has an effect with one -m MODEL alone, whose card it is")
+    if model is not None and flags.source is not None:
+        raise click.UsageError("--source has an effect without -m only: SOURCE is the first file")
+    if flags.card and (model is None or flags.others):
+        raise click.UsageError("--card has an effect with one -m MODEL only, whose card it is")
     if num_files < (1 if model is None else 2):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
-    if flags["sentences"] is not None and not flags["sentences"].parent.is_dir():
-        raise click.UsageError(f"--sentences {flags['sentences']}: there is no such folder")
-    if flags["tokenized"] and flags["tokenize"] not in (None, "none"):
-        raise click.UsageError("--tokenized splits nothing: leave --tokenize out")
-    if flags["paired"] is not None and len(flags["hyp"]) + (model is not None) < 2:
-        raise click.UsageError("--paired compares systems: give two --hyp at least")
-    if flags["resamples"] is not None and not (
-        flags["confidence"] or flags["paired"] or flags["html"] or flags["card"]
+    if flags.sentences is not None and not flags.sentences.parent.is_dir():
+        raise click.UsageError(f"--sentences {flags.sentences}: there is no such folder")
+    if flags.resampling.resamples is not None and not (
+        flags.confidence or flags.paired or flags.html or flags.card
     ):
-        raise click.UsageError("--resamples has an effect with --confidence or --paired alone")
+        raise click.UsageError("--resamples has an effect with --confidence or --paired only")

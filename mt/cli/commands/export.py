@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
+
+from mt.cli.options import PATH, filled
+from mt.tasks.requests import ExportRequest
 
 
 @click.command("export")
-@click.option("-m", "--model", required=True, type=click.Path(path_type=Path), help="Model folder.")
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to make."
-)
+@click.option("-m", "--model", required=True, type=PATH, help="Model folder.")
+@click.option("-o", "--output", required=True, type=PATH, help="Folder to make.")
 @click.option(
     "--format",
     "form",
@@ -27,7 +26,8 @@ import click
     show_default=True,
     help="Type in which matrices are stored.",
 )
-def command(model: Path, output: Path, form: str, precision: str) -> None:
+@filled(ExportRequest)
+def command(request: ExportRequest) -> None:
     """Write a model for another program.
 
     ctranslate2: a folder for CTranslate2 (pip install ctranslate2), weights, vocabulary and
@@ -36,9 +36,7 @@ def command(model: Path, output: Path, form: str, precision: str) -> None:
     \b
     mt export -m checkpoints/de-en -o checkpoints/de-en-ct2
     """
-    from mt.cli.new_folder import refuse_existing
-    from mt.exchange.ctranslate2 import export_ctranslate2
+    from mt.tasks.export import export
 
-    refuse_existing(output)
-    export_ctranslate2(model, output, stored=precision)  # type: ignore[arg-type]
-    click.echo(f"the model for {form} is in {output}", err=True)
+    output = export(request)
+    click.echo(f"the model for {request.form} is in {output}", err=True)

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
-from mt.cli.score_flags import metric_options, sampling_options, scored_model_options
+from mt.cli.options import (
+    NOT_NEGATIVE,
+    OUTPUT_FILE,
+    PATH,
+    beam_option,
+    decoding_options,
+    filled,
+    resampling_options,
+    scoring_options,
+    trivial_option,
+    typed_command,
+)
+from mt.tasks.requests import ReportRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Flags:
+    """What was typed."""
+
+    request: ReportRequest
+    files: tuple[Path, ...]
 
 
 @click.command("report")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("files", nargs=-1, metavar="[SOURCE REFERENCE...]", type=click.Path(path_type=Path))
+@click.argument("model", type=PATH)
+@click.argument("files", nargs=-1, metavar="[SOURCE REFERENCE...]", type=PATH)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT_FILE,
     default=Path("report.html"),
     show_default=True,
     help="Page to write.",
@@ -26,54 +47,39 @@ from mt.cli.score_flags import metric_options, sampling_options, scored_model_op
 )
 @click.option(
     "--examples",
-    type=click.IntRange(min=0),
+    type=NOT_NEGATIVE,
     default=10,
     show_default=True,
     help="Sentences shown of the worst, and of the best.",
 )
-@metric_options
-@sampling_options
-@scored_model_options
-def command(**flags: Any) -> None:
-    """Tell all that is known of MODEL as one HTML page that needs nothing beside it.
+@scoring_options()
+@resampling_options
+@trivial_option
+@beam_option
+@decoding_options
+@filled(_Flags)
+def command(flags: _Flags) -> None:
+    """Report all that is known of MODEL as one HTML page that needs nothing beside it.
 
     The course of its training, its corpus, and its scores on SOURCE and REFERENCE, or else on the
-    validation set that lies in its folder: with intervals, by length, its worst and best sentences,
+    validation set in its folder: with intervals, by length, its worst and best sentences,
     and what it attends to in them.
 
     \b
     mt report checkpoints/de-en test.de test.en -o report.html
     mt report checkpoints/de-en
     """
-    files = list(flags["files"])
-    if len(files) == 1:
-        raise click.UsageError("Missing argument 'REFERENCE...': SOURCE has no score alone.")
-    if files and flags["training_only"]:
-        raise click.UsageError("--training-only scores nothing: leave SOURCE and REFERENCE out")
-    if flags["tokenized"] and flags["tokenize"] not in (None, "none"):
-        raise click.UsageError("--tokenized splits nothing: leave --tokenize out")
-    from mt.cli.console import stderr_console
-    from mt.cli.evaluation import evaluate
-    from mt.cli.report_contents import write_report
-    from mt.files import require_writable
-    from mt.model_folder.folder import DEV, read_config, read_dev_pairs
+    if len(flags.files) == 1:
+        raise click.UsageError("Missing argument 'REFERENCE...': SOURCE has no score by itself.")
+    from mt.cli.console import notices, stderr_console
+    from mt.tasks.report import report
 
-    model = flags["model"]
-    require_writable(flags["output"])
-    read_config(model)  # what is no model folder is refused before all else
-    unscored = ""
-    if flags["training_only"]:
-        unscored = "Nothing was scored: --training-only was given."
-    elif not files and not read_dev_pairs(model):
-        unscored = (
-            "Nothing was scored: no test set was given, and the model folder holds no validation "
-            "set. Give SOURCE and REFERENCE."
-        )
-    else:
-        flags["files"] = files or [model / name for name in DEV]
-    say = stderr_console().print
-    flags |= {"others": (), "hyp": (), "source": None, "confidence": True, "paired": None}
-    if unscored:
-        say(f"mt: {unscored}")
-    evaluation = None if unscored else evaluate(flags, say=say)
-    write_report(flags["output"], flags, evaluation, is_validation=not files, unscored=unscored)
+    source, *references = flags.files or (None,)
+    request = dataclasses.replace(
+        flags.request,
+        source=source,
+        references=tuple(path for path in references if path is not None),
+        command=typed_command(),
+    )
+    page = report(request, notices(stderr_console().print))
+    click.echo(f"the report is in {page}", err=True)

@@ -2,36 +2,122 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from mt.cli.doubt_counts import DoubtCounts
-from mt.cli.options import model_option, search_options
-from mt.cli.sampling_flags import sampling_config, sampling_options
-from mt.cli.search_flags import hypothesis_options, search_config
-from mt.cli.source_lines import SourceLines, groups_with_prefixes
-from mt.cli.term_flags import TermCounts, glossary_of, term_options
-from mt.cli.translation_console import TranslationConsole
+from mt.cli.options import (
+    NOT_NEGATIVE,
+    PATH,
+    POSITIVE,
+    beam_option,
+    decoding_options,
+    filled,
+    model_option,
+    options,
+)
+from mt.config import SamplingConfig
+from mt.tasks.requests import Decoding, TranslateRequest
 
 if TYPE_CHECKING:
-    from mt.config import SamplingConfig, SearchConfig
-    from mt.search.mbr import Utility
+    from mt.tasks.translate import Translating
     from mt.translation.translation import Translation
-    from mt.translation.translator import Translator
+
+_hypothesis_options = options(
+    beam_option,
+    click.option("--n-best", type=POSITIVE, help="Lines given for each line read."),
+    click.option(
+        "--length-penalty",
+        type=click.Choice(["none", "mean", "gnmt"]),
+        help="What ranks hypotheses.",
+    ),
+    click.option("--alpha", type=click.FloatRange(min=0), help="Strength of the gnmt penalty."),
+    click.option("--max-length", type=POSITIVE, help="Most tokens of a translation."),
+    click.option(
+        "--min-length-ratio",
+        type=click.FloatRange(min=0),
+        help="Least tokens of a translation, as a multiple of those of the source.",
+    ),
+    click.option(
+        "--no-repeat-ngram",
+        type=NOT_NEGATIVE,
+        help="No run of so many tokens comes twice in a translation; 0: any may.",
+    ),
+    click.option(
+        "--max-repeats",
+        type=NOT_NEGATIVE,
+        help="Most times that a run of up to 16 tokens may come in a row; 0: any number.",
+    ),
+)
+_sampling_options = options(
+    click.option(
+        "--sample",
+        type=POSITIVE,
+        metavar="N",
+        help="Draw N translations of each line from the model instead of searching.",
+    ),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(min=0.001),
+        help="With --sample: below 1 the probable becomes more probable.",
+    ),
+    click.option(
+        "--top-k",
+        type=POSITIVE,
+        help="With --sample: draw from so many of the most probable tokens.",
+    ),
+    click.option(
+        "--top-p",
+        type=click.FloatRange(min=0, max=1, min_open=True),
+        help="With --sample: draw from the smallest set of tokens that has this probability.",
+    ),
+    click.option(
+        "--seed",
+        type=NOT_NEGATIVE,
+        help="Seed of --sample, 1 unless given: the same seed draws the same.",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sampling:
+    """How samples are drawn, as it was typed."""
+
+    sample: int | None
+    temperature: float | None
+    top_k: int | None
+    top_p: float | None
+    seed: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Flags:
+    """What was typed."""
+
+    request: TranslateRequest
+    sampling: _Sampling
+    files: tuple[Path, ...]
+    output: Path | None
+    prefix: Path | None
+    no_split: bool
+    as_json: bool
+    alignment: bool
 
 
 @click.command("translate")
 @model_option(required=True, says="Model folder.")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Else standard output.")
-@hypothesis_options
-@sampling_options
+@click.argument("files", nargs=-1, type=PATH)
+@click.option("-o", "--output", type=PATH, help="Else standard output.")
+@_hypothesis_options
+@_sampling_options
 @click.option(
     "--prefix",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Text that each translation begins with, one line for each line read; empty: any.",
 )
 @click.option(
@@ -39,7 +125,6 @@ if TYPE_CHECKING:
     type=click.Choice(["chrf", "bleu"]),
     help="Of the beam, or of the samples, take what is most like all of them by this score.",
 )
-@term_options
 @click.option("--no-split", is_flag=True, help="Translate lines whole, however long.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each line read.")
 @click.option(
@@ -47,120 +132,68 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With --json: tokens, their probabilities, aligned words; long lines stay whole.",
 )
-@search_options
-def command(**flags: Any) -> None:
+@decoding_options
+@filled(_Flags)
+def command(flags: _Flags) -> None:
     """Translate standard input, or FILES, one line for each line read, in order.
 
     An empty line stays empty; where all other translations are empty too, the exit status is 1.
-    Only LF ends a line. Translations alone go to standard output;
+    Only LF ends a line. Nothing but translations goes to standard output;
     with --n-best N each line read gives N lines, best first (empty ones when there are fewer), with
     --sample N as many, in the order in which they were drawn.
     """
-    from mt.cli.console import stderr_console
+    if flags.alignment and not flags.as_json:
+        raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
+    decoding = dataclasses.replace(
+        flags.request.decoding,
+        sampling=_sampling(flags.sampling, flags.request.decoding),
+        split=not flags.no_split and not flags.alignment,
+    )
+    from mt.cli.console import notices, stderr_console
     from mt.cli.line_progress import shown_progress
+    from mt.cli.source_lines import SourceLines, groups_with_prefixes
     from mt.cli.translation_output import translation_output
-    from mt.events import Notice
     from mt.files import require_writable
-    from mt.model.device import set_threads
-    from mt.translation.options import TranslationOptions
-    from mt.translation.translator import Translator
+    from mt.tasks.translate import Translating
 
     console = stderr_console()
-    listener = TranslationConsole(console.print)
-    if flags["alignment"] and not flags["as_json"]:
-        raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
-    sampling = sampling_config(flags)
-    set_threads(flags["threads"] or flags["workers"])
-    if flags["output"] is not None:
-        require_writable(flags["output"])
-    search = search_config(flags)
-    glossary = glossary_of(flags)
-    translator = Translator.load(
-        flags["model"],
-        *flags["others"],
-        options=TranslationOptions(
-            search=search,
-            device=flags["device"],
-            devices=flags["devices"],
-            precision=flags["precision"],
-            batch_size=flags["batch_size"],
-            workers=flags["workers"],
-            forks=True,
-            split=not flags["no_split"] and not flags["alignment"],
-            utility=_utility(flags, search, sampling),
-            glossary=glossary,
-            sampling=sampling,
-            keep_case=flags["keep_case"],
-        ),
-        listener=listener,
-    )
-    records = _json_lines(translator, flags) if flags["as_json"] else None
-    num_samples = sampling.samples if sampling is not None and flags["mbr"] is None else 1
-    num_given = max(flags["n_best"] or 1, num_samples)
-    num_at_limit = 0
-    terms = TermCounts()
-    doubts = DoubtCounts(of_symbols=translator.config.tokenizer.takes_symbols)
-    lines = SourceLines(flags["files"])
-    groups = lines.groups(max_lines=translator.window, listener=listener)
+    if flags.output is not None:
+        require_writable(flags.output)
+    request = dataclasses.replace(flags.request, decoding=decoding)
+    translating = Translating(request, notices(console.print))
+    written = _writer(translating, flags, max(decoding.search.n_best or 1, translating.num_samples))
+    lines = SourceLines(flags.files)
+    groups = lines.groups(max_lines=translating.translator.window, listener=translating.listener)
     with (
         shown_progress(
             console,
             done="lines translated",
             share=lines.share,
-            to_file=flags["output"] is not None,
+            to_file=flags.output is not None,
         ) as progress,
-        translation_output(flags["output"], progress, say=console.print) as out,
+        translation_output(flags.output, progress, say=console.print) as out,
     ):
-        for group, prefixes in groups_with_prefixes(groups, flags["files"], flags["prefix"]):
-            translations = translator.translate_window(
-                group, first_line=progress.num_lines + 1, prefixes=prefixes
-            )
-            terms.add(translations)
-            doubts.add(translations)
-            num_at_limit += sum(
-                hypothesis.hit_limit
-                for each in translations
-                for hypothesis in each.hypotheses[:num_samples]
-            )
-            if records is None:
-                text = "".join(_as_lines(each, num_given) for each in translations)
-            else:
-                text = records(translations)
-            out.write(text.encode("utf-8"))
+        for group, prefixes in groups_with_prefixes(groups, flags.files, flags.prefix):
+            first_line = progress.num_lines + 1
+            translations = translating.translate(group, first_line=first_line, prefixes=prefixes)
+            out.write(written(translations).encode("utf-8"))
             out.flush()
             progress(len(group))
-    listener.tell_splits()
-    listener.tell_recased()
-    listener.tell_unknown()
-    doubts.tell(console.print)
-    if glossary is not None:
-        console.print(str(terms))
-    if num_at_limit:
-        listener(
-            Notice(
-                text=f"{num_at_limit} translations were ended at the length bound",
-                is_warning=True,
-            )
-        )
-    listener.refuse_too_long()
-    doubts.require_any_text(flags["model"])
+    translating.report()
+    translating.require_results()
 
 
-def _utility(
-    flags: dict[str, Any], search: SearchConfig, sampling: SamplingConfig | None
-) -> Utility | None:
-    """What --mbr chooses by; BLEU's tokenizer is that of `mt eval`."""
-    if flags["mbr"] is None:
-        return None
-    if search.beam == 1 and sampling is None:
-        raise click.UsageError("--mbr has an effect with --beam 2 or more alone")
-    from mt.evaluation.scores import tokenizer_for
-    from mt.evaluation.utility import bleu_utility, chrf_utility
-    from mt.model_folder.folder import read_config
+def _writer(
+    translating: Translating, flags: _Flags, num_given: int
+) -> Callable[[Sequence[Translation]], str]:
+    """How translations are written."""
+    if not flags.as_json:
+        return lambda translations: "".join(_as_lines(each, num_given) for each in translations)
+    from mt.cli.json_records import json_writer
 
-    if flags["mbr"] == "chrf":
-        return chrf_utility
-    return bleu_utility(tokenizer_for(read_config(flags["model"]).target_language).name)
+    return json_writer(
+        translating.translator, Path(flags.request.model), with_alignment=flags.alignment
+    )
 
 
 def _as_lines(translation: Translation, num: int) -> str:
@@ -169,33 +202,41 @@ def _as_lines(translation: Translation, num: int) -> str:
     return "".join(f"{text}\n" for text in texts)
 
 
-def _json_lines(
-    translator: Translator, flags: dict[str, Any]
-) -> Callable[[Sequence[Translation]], str]:
-    """What writes translations as JSON, one object a line."""
-    import json
-
-    from mt.cli.json_records import translation_records
-    from mt.model_folder.folder import read_dev_pairs
-    from mt.translation.flags import usual_proportion
-    from mt.translation.scorer import Scorer
-
-    pairs = read_dev_pairs(flags["model"])
-    usual = None if translator.config.tokenizer.takes_symbols else usual_proportion(pairs)
-    scorer = None
-    if flags["alignment"]:
-        scorer = Scorer(
-            translator.model,
-            translator.tokenizers,
-            translator.config,
-            others=translator.others,
-            examples=pairs,
+def _sampling(flags: _Sampling, decoding: Decoding) -> SamplingConfig | None:
+    """How samples are drawn; None without --sample, which the other flags need."""
+    typed = {
+        "temperature": flags.temperature,
+        "top_k": flags.top_k,
+        "top_p": flags.top_p,
+        "seed": flags.seed,
+    }
+    given = {name: value for name, value in typed.items() if value is not None}
+    if flags.sample is None:
+        for name in given:
+            raise click.UsageError(f"{_flag(name)} has an effect with --sample only")
+        return None
+    if decoding.search.beam is not None:
+        raise click.UsageError(
+            "--beam has no effect with --sample: samples are drawn, not searched for"
         )
-
-    def text_of(translations: Sequence[Translation]) -> str:
-        records = translation_records(
-            translations, translator.tokenizers, usual=usual, scorer=scorer
+    if decoding.search.n_best is not None:
+        raise click.UsageError(
+            "--n-best has no effect with --sample: each line read gives a line for each sample, or "
+            "with --mbr one"
         )
-        return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+    if decoding.glossary is not None or decoding.placeholders:
+        name = "--placeholders" if decoding.glossary is None else "--glossary"
+        raise click.UsageError(
+            f"{name} cannot be combined with --sample: terms are searched for, not drawn"
+        )
+    for name, value in given.items():
+        if not math.isfinite(value):
+            raise click.UsageError(f"{_flag(name)} must be a finite number: {value}")
+    if decoding.mbr is not None and flags.sample == 1:
+        raise click.UsageError("--mbr has an effect with --sample 2 or more only")
+    config = SamplingConfig(samples=flags.sample)
+    return dataclasses.replace(config, **given)  # type: ignore[arg-type]
 
-    return text_of
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -117,7 +117,7 @@ def _refuse_contradictions(
         )
 
 
-def tell_start(
+def announce_start(
     start: Start | None, config: Config, readers: tuple[Reader, ...], listener: Listener
 ) -> None:
     """Say where a run starts, and warn where its settings hardly fit that."""
@@ -145,7 +145,7 @@ def tell_start(
             listener(Notice(text=text, is_warning=True))
 
 
-def tell_result(name: str, best_update: int | None, listener: Listener) -> None:
+def warn_without_gain(name: str, best_update: int | None, listener: Listener) -> None:
     """Warn when nothing was gained over the model of this name, where training started."""
     if name and best_update == 0:
         text = f"no update made the weights better: the model is still that of {name}"

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mt.cli.tensorboard import FOLDER as TENSORBOARD
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import clean
 from mt.folder_lock import NAME as LOCK
 from mt.folder_lock import folder_lock
 from mt.model_folder import folder as model_folder
 from mt.model_folder.seen_lines import FILE as SEEN
+from mt.tasks.tensorboard import FOLDER as TENSORBOARD
 from mt.text.tokenizer_pair import FILES as TOKENIZERS
 from mt.training.checkpoint import list_checkpoints
 

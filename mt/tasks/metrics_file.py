@@ -1,26 +1,21 @@
-"""What a run leaves for programs: `metrics.jsonl`, and a table of rejected pairs."""
+"""`metrics.jsonl`: what a run reports, for programs."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from mt.events import (
     BatchDone,
     Event,
-    Listener,
-    PairDropped,
     RunDescribed,
     TrainingEnded,
     TrainingStarted,
     Validated,
-    ignore,
 )
-from mt.files import append_text, write_text, written_file
+from mt.files import append_text, write_text
 
 _UPDATES_BETWEEN_RECORDS = 20
 
@@ -60,28 +55,6 @@ class MetricsFile:
             for key, value in record.items()
         }
         append_text(self._path, json.dumps(record, ensure_ascii=False) + "\n")
-
-
-@contextmanager
-def rejected_pairs(path: Path | None) -> Iterator[Listener]:
-    """A listener that writes each dropped pair to `path`: reason, place, source, target.
-
-    The file appears when all of the corpus is read, or not at all. Without a path it listens to
-    nothing.
-    """
-    if path is None:
-        yield ignore
-        return
-    with written_file(path) as out:
-
-        def write(event: Event) -> None:
-            if isinstance(event, PairDropped):
-                place = f"{event.origin}:{event.line}"
-                fields = (event.reason, place, event.source, event.target)
-                line = "\t".join(field.replace("\t", " ") for field in fields)
-                out.write(f"{line}\n".encode())
-
-        yield write
 
 
 def _update_of(line: str) -> float:

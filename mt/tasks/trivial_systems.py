@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from mt.cli.scored_text import System
 from mt.corpus.store import TokenStore
 from mt.errors import ModelFolderError
 from mt.evaluation.metrics import Metric, measure
 from mt.evaluation.nearest import nearest
 from mt.evaluation.results import Result
+from mt.evaluation.scores import Score
+from mt.events import Listener, Notice
 from mt.model_folder import folder as model_folder
 from mt.model_folder.seen_lines import FILE, SeenLines
 from mt.preparation.pipeline import TOKENS, rules_of
+from mt.tasks.scored_text import System
 
 _MOST_COMPARISONS = 200_000_000
 """Of test lines with training pairs: some seconds. More pairs are passed over evenly."""
@@ -54,7 +55,7 @@ def nearest_pairs(folders: Sequence[Path], sources: Sequence[str]) -> list[Syste
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overlap:
+class SeenOverlap:
     """How many lines of a test set stand in the training text of a model."""
 
     num_lines: int
@@ -89,68 +90,82 @@ class Overlap:
 
 
 def overlap_with_training(
-    folders: Sequence[Path], sources: Sequence[str], references: Sequence[Sequence[str]]
-) -> Overlap | None:
+    folders: Sequence[Path],
+    sources: Sequence[str],
+    references: Sequence[Sequence[str]],
+    listener: Listener,
+) -> SeenOverlap | None:
     """What of a test set the models of these folders were trained on; None where none knows.
 
     Lines are the same in the declared normalisation; blank ones do not count.
     """
     kept = [SeenLines.load(folder / FILE) for folder in folders]
     if not any(kept):
+        text = "whether test lines were trained on is not known: the model keeps no record of it"
+        listener(Notice(text=text))
         return None
     seen = SeenLines.union(kept)
     normalise = rules_of(model_folder.read_config(folders[0])).normalise
     known = seen.holds("source", sources, normalise)
     told = np.any([seen.holds("target", lines, normalise) for lines in references], axis=0)
-    return Overlap(
+    overlap = SeenOverlap(
         num_lines=len(sources),
         num_sources=int(known.sum()),
         num_references=int(told.sum()),
         num_both=int((known & told).sum()),
         is_whole=seen.is_whole,
     )
+    if overlap.num_either:
+        listener(Notice(text=f"{overlap}; the scores flatter the model", is_warning=True))
+    if not overlap.is_whole:
+        listener(Notice(text="of a part of its training text the model keeps no record"))
+    return overlap
 
 
-def tell_beside(
+@dataclass(frozen=True, kw_only=True)
+class TrivialScores:
+    """What a system that knows nothing of translating scores."""
+
+    system: str
+    scores: Sequence[Score]
+
+    def __str__(self) -> str:
+        """One line: the system and its scores."""
+        return f"{self.system}: " + ", ".join(f"{s.name} {s.score:.2f}" for s in self.scores)
+
+    @property
+    def record(self) -> dict[str, object]:
+        """The scores as JSON."""
+        rows = [{"name": score.name, "score": score.score} for score in self.scores]
+        return {"system": self.system, "scores": rows}
+
+
+def score_trivial(
     folders: Sequence[Path],
-    sources: list[str],
-    references: list[list[str]],
+    sources: Sequence[str],
     metrics: Sequence[Metric],
     results: Sequence[Result],
-    *,
-    say: Callable[[str], None],
-) -> dict[str, Any]:
-    """Tell what trivial systems score, and what the models have seen; gives that for `--json`.
+    listener: Listener,
+) -> list[TrivialScores]:
+    """Score trivial systems, and warn where they do no worse than `results`, of the same metrics.
 
-    `results` are those of the system that the trivial ones stand beside, under the same metrics.
     Metrics of errors are left out: TER looks long for edits where nothing fits.
     """
-    trivial = []
     fast = [metric for metric in metrics if not metric.is_error]
     own = {result.score.name: result.score.score for result in results}
     systems = [copied_source(sources)]
     try:
         systems += nearest_pairs(folders, sources)
     except ModelFolderError as error:  # of an older mt; the model itself was read
-        say(f"mt: no nearest training pairs: {error}")
+        listener(Notice(text=f"no nearest training pairs: {error}"))
+    found = []
     for system in systems if fast else ():
         scores = [each.score() for each in measure(system.hypotheses, fast)]
-        told = ", ".join(f"{score.name} {score.score:.2f}" for score in scores)
-        say(f"mt: beside it, {system.name}: {told}")
+        trivial = TrivialScores(system=system.name, scores=scores)
+        listener(Notice(text=f"beside it, {trivial}"))
         beaten = [score.name for score in scores if score.score >= max(own[score.name], _LEAST)]
         if beaten:
-            say(f"mt: warning: {system.name} scores no less in {' and '.join(beaten)}")
-        rows = [{"name": score.name, "score": score.score} for score in scores]
-        trivial.append({"system": system.name, "scores": rows})
-    record: dict[str, Any] = {"trivial": trivial}
-    if not folders:
-        return record
-    overlap = overlap_with_training(folders, sources, references)
-    if overlap is None:
-        say("mt: whether test lines were trained on is not known: the model keeps no record of it")
-        return record
-    if overlap.num_either:
-        say(f"mt: warning: {overlap}; the scores flatter the model")
-    if not overlap.is_whole:
-        say("mt: of a part of its training text the model keeps no record")
-    return record | {"in_training": overlap.record}
+            text = f"{system.name} scores no less in {' and '.join(beaten)}"
+            listener(Notice(text=text, is_warning=True))
+        found.append(trivial)
+    return found

@@ -9,12 +9,10 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shlex
 import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-import click
 import torch
 
 from mt import __version__
@@ -26,11 +24,11 @@ _GIB = 2**30
 
 
 def describe_run(
-    *, device: torch.device, threads: int | None, num_processes: int = 1
+    command: str, *, device: torch.device, threads: int | None, num_processes: int = 1
 ) -> RunDescribed:
-    """The run of this process, which computes on `device`."""
+    """The run of this process, which `command` began and which computes on `device`."""
     return RunDescribed(
-        command=typed_command(),
+        command=command,
         processor=_processor(),
         num_cores=num_cores(),
         memory=_memory(),
@@ -44,14 +42,6 @@ def describe_run(
             f"{platform.system() or 'unknown system'} {platform.machine()}".strip(),
         ),
     )
-
-
-def typed_command() -> str:
-    """The command line as it was typed, quoted for a shell; bytes that are no text are escaped."""
-    context = click.get_current_context(silent=True)
-    typed = None if context is None else context.find_root().obj
-    command = shlex.join(["mt", *map(str, typed or ())])
-    return command.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _processor() -> str:

@@ -1,4 +1,4 @@
-"""What `mt average` does: check that weights can be averaged, and write a whole model folder."""
+"""Averaging: the mean of several sets of weights, as a whole model folder."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from mt.cli.fine_tuning import MAY_DIFFER
-from mt.cli.machine import typed_command
-from mt.cli.new_folder import refuse_existing
 from mt.config import Config, ModelConfig
 from mt.errors import ConfigError, ModelFolderError
+from mt.events import Listener, Notice, ignore
 from mt.files import new_folder
 from mt.model.translation_model import count_parameters
 from mt.model_folder import folder as model_folder
 from mt.model_folder.average import average_weights
+from mt.model_folder.card import CardFacts
 from mt.model_folder.card_file import write_card
-from mt.model_folder.facts import Averaged, read_facts
 from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
+from mt.tasks.fine_tune import MAY_DIFFER
+from mt.tasks.new_folder import refuse_existing
+from mt.tasks.requests import AverageRequest
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.training.best import METRIC_NAMES
 from mt.training.kept_weights import KeptWeights, best_of, last_of, list_kept
@@ -36,9 +35,31 @@ class _Weights:
     """For the model card."""
 
 
-def average_models(models: Sequence[Path], output: Path) -> int:
-    """Average the best weights of several model folders; returns the exit status."""
+def average(request: AverageRequest, listener: Listener = ignore) -> Path:
+    """Write a model folder whose weights are a mean; gives where it is.
+
+    Of the best weights of several models, or of the best or last validations of one run.
+
+    Raises ConfigError for a request that cannot be, ModelFolderError for models that differ in
+    architecture or tokenizer, and where a run kept fewer weights.
+    """
+    models, output = [Path(model) for model in request.models], Path(request.output)
     refuse_existing(output)
+    if request.best is not None and request.last is not None:
+        raise ConfigError("give either --best or --last")
+    if request.best is None and request.last is None:
+        config, pair, weights = _of_models(models)
+    else:
+        config, pair, weights = _of_states(models, request)
+    _write(output, models, config, pair, weights, command=request.command)
+    listener(Notice(text=f"averaged {_counted(weights, 'set')} of weights"))
+    return output
+
+
+def _of_models(models: Sequence[Path]) -> tuple[Config, TokenizerPair, list[_Weights]]:
+    """The best weights of several model folders, with the settings of the first."""
+    if len(models) < 2:
+        raise ConfigError("give several MODELs, or --best K or --last K for the states of one run")
     if len({model.resolve() for model in models}) < len(models):
         raise ConfigError("one MODEL is given twice", hint="Give each model folder once")
     configs = [model_folder.read_config(model) for model in models]
@@ -58,17 +79,21 @@ def average_models(models: Sequence[Path], output: Path) -> int:
         _Weights(path=model_folder.weights_of(model), description=model.resolve().name)
         for model in models
     ]
-    _write(output, models, configs[0], pairs[0], weights)
-    return 0
+    return configs[0], pairs[0], weights
 
 
-def average_states(model: Path, output: Path, *, best: int | None, last: int | None) -> int:
-    """Average the best or the last states of the run in a folder; returns the exit status."""
-    refuse_existing(output)
+def _of_states(
+    models: Sequence[Path], request: AverageRequest
+) -> tuple[Config, TokenizerPair, list[_Weights]]:
+    """The best or the last weights that a run kept."""
+    if len(models) != 1:
+        raise ConfigError("--best and --last take the states of one run: give one MODEL")
+    (model,) = models
     config = model_folder.read_config(model)
     pair = model_folder.load_tokenizers(model, config)
     kept = list_kept(model / model_folder.TRAINING)
-    option, count = ("--best", best) if best is not None else ("--last", last or 0)
+    is_best = request.best is not None
+    option, count = ("--best", request.best or 0) if is_best else ("--last", request.last or 0)
     limit = config.training.keep_weights
     if count > limit:
         raise ModelFolderError(
@@ -80,10 +105,9 @@ def average_states(model: Path, output: Path, *, best: int | None, last: int | N
             f"{option} {count}: {model} holds the weights of {_counted(kept, 'validation')}",
             hint=f"Go on with: mt train --resume {model}",
         )
-    chosen = best_of(kept, count) if best is not None else last_of(kept, count)
+    chosen = best_of(kept, count) if is_best else last_of(kept, count)
     weights = [_Weights(path=each.path, description=_describe(model, each)) for each in chosen]
-    _write(output, [model], config, pair, weights)
-    return 0
+    return config, pair, weights
 
 
 def _describe(model: Path, kept: KeptWeights) -> str:
@@ -118,6 +142,8 @@ def _write(
     config: Config,
     pair: TokenizerPair,
     weights: Sequence[_Weights],
+    *,
+    command: str,
 ) -> None:
     """Make the model folder, whole or not at all; settings are those of the first model."""
     origins = {model_folder.read_config(model).fine_tuned_from for model in models}
@@ -125,25 +151,22 @@ def _write(
     config = dataclasses.replace(config, fine_tuned_from=origin)
     mean = model_folder.build_model(config, pair)
     average_weights([each.path for each in weights], mean)
-    averaged = Averaged(
-        sources=tuple(each.description for each in weights),
+    card = CardFacts(
+        config=config,
+        averaged=tuple(each.description for each in weights),
         num_parameters=count_parameters(mean),
-        command=typed_command(),
+        command=command,
     )
     with new_folder(output.absolute()) as folder:
         model_folder.write_config(folder, config)
         pair.save(folder)
         model_folder.save_weights(folder, mean)
-        averaged.save(folder)
-        write_card(folder, read_facts(folder, config))
+        write_card(folder, card)
         for name, content in _shared_dev_set(models).items():
             (folder / name).write_bytes(content)
         seen = [SeenLines.load(model / SEEN) for model in models]
         if any(seen):
             SeenLines.union(seen).save(folder / SEEN)
-    click.echo(
-        f"averaged {_counted(weights, 'set')} of weights; the model is in {output}", err=True
-    )
 
 
 def _shared_dev_set(models: Sequence[Path]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""The first half of `mt train`: a model folder with all but weights."""
+"""The first half of a new run: a model folder with all but weights."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mt.cli.fine_tuning import Start
-from mt.cli.records import rejected_pairs
 from mt.config import Config, ModelConfig
 from mt.config_file import Values
 from mt.corpus.cleaning import TOO_LONG
 from mt.corpus.store import TokenStore
-from mt.errors import ConfigError, DataError
+from mt.errors import ConfigError
 from mt.events import CorpusRead, Listener, Notice, to_all
 from mt.files import write_text
 from mt.formats import open_corpora
@@ -26,6 +24,9 @@ from mt.model_folder.seen_lines import SeenLines
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.presets import preset, preset_for, vocab_size_for
+from mt.tasks.fine_tune import Start
+from mt.tasks.rejected_pairs import rejected_pairs
+from mt.tasks.requests import TrainRequest
 from mt.text.symbols import MOST_SYMBOLS
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.text.truecase_table import merged
@@ -33,20 +34,12 @@ from mt.training.best import METRIC_NAMES
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusArguments:
-    """What the command line says of corpora."""
+class RunPlan:
+    """A request, and what follows from it before a corpus is read."""
 
-    corpus: Sequence[str]
-    dev: Sequence[str]
-    against: Sequence[str]
-    languages: tuple[str, str] | None
-    columns: tuple[str, str] | None
-    weights: Sequence[tuple[str, float]]
-    """Files of corpora, and how often their pairs come in an epoch."""
-    rejected: Path | None
-    """Where to write the pairs left out."""
-    preset_name: str | None
+    request: TrainRequest
     overrides: Values
+    """Settings over those of the preset, or of the start."""
     start: Start | None
     """The trained model that the run starts from."""
 
@@ -54,7 +47,7 @@ class CorpusArguments:
         """The settings so far: `values` over those of the start, or of the preset."""
         if self.start is not None:
             return _fit_symbols(self.start.draft.with_values(values), values)
-        return _of_preset(self.preset_name or "tiny", values)
+        return _of_preset(self.request.preset or "tiny", values)
 
 
 def _of_preset(name: str, values: Values) -> Config:
@@ -70,38 +63,29 @@ def _fit_symbols(config: Config, given: Values) -> Config:
     return config
 
 
-@dataclass(frozen=True, kw_only=True)
-class CorpusInputs:
-    """The corpora of a run, opened."""
-
-    train: tuple[Reader, ...]
-    dev: tuple[Reader, ...]
-    against: tuple[Reader, ...]
-
-
-def open_inputs(arguments: CorpusArguments) -> tuple[CorpusInputs, Values]:
+def open_inputs(plan: RunPlan) -> tuple[pipeline.CorpusInputs, Values]:
     """Find the form of each corpus; gives the readers, and settings with languages and weights.
 
     Bad combinations of settings are refused here, before any text is read.
     """
-    draft = arguments.draft(arguments.overrides)
-    start = arguments.start
-    languages = arguments.languages or (None if start is None else start.languages)
-    reading = ReadingOptions(languages=languages, columns=arguments.columns)
+    request, start = plan.request, plan.start
+    draft = plan.draft(plan.overrides)
+    languages = request.languages or (None if start is None else start.languages)
+    reading = ReadingOptions(languages=languages, columns=request.columns)
     drops_invalid = "not_utf8" in draft.corpus.drop
     hint = f"{CONVERT}, or pass --drop not_utf8 to leave such pairs out"
     opened = open_corpora(
-        arguments.corpus, dataclasses.replace(reading, keep_invalid=drops_invalid, hint=hint)
+        request.corpus, dataclasses.replace(reading, keep_invalid=drops_invalid, hint=hint)
     )
     known = opened.source_language, opened.target_language
     reading = dataclasses.replace(reading, languages=known if all(known) else None)
-    inputs = CorpusInputs(
+    inputs = pipeline.CorpusInputs(
         train=opened.readers,
-        dev=open_corpora(arguments.dev, reading).readers,
-        against=open_corpora(arguments.against, reading).readers,
+        dev=open_corpora(request.dev, reading).readers,
+        against=open_corpora(request.against, reading).readers,
     )
-    weights = _weights(inputs.train, arguments.weights, draft.corpus.weights)
-    values = dict(arguments.overrides)
+    weights = _weights(inputs.train, request.weights, draft.corpus.weights)
+    values = dict(plan.overrides)
     values["corpus"] = {**values.get("corpus", {}), "weights": weights}
     values[""] = {
         "source_language": known[0] or draft.source_language,
@@ -114,8 +98,8 @@ def open_inputs(arguments: CorpusArguments) -> tuple[CorpusInputs, Values]:
 
 def fill_folder(
     folder: Path,
-    inputs: CorpusInputs,
-    arguments: CorpusArguments,
+    inputs: pipeline.CorpusInputs,
+    plan: RunPlan,
     values: Values,
     *,
     num_processes: int,
@@ -123,64 +107,46 @@ def fill_folder(
 ) -> None:
     """Fill the model folder with all but weights: settings, tokenizers, corpus."""
     training = folder / model_folder.TRAINING
-    draft = arguments.draft(values)
-    given = None if arguments.start is None else arguments.start.tokenizers
-    dev = None
-    if inputs.dev:
-        rules = pipeline.rules_of(draft)
-        dev = dev_set.read_dev(inputs.dev, rules=rules, listener=listener)
+    draft, start = plan.draft(values), plan.start
+    given = None if start is None else start.tokenizers
     digests, *others = (
         [digest_of(reader) for reader in readers]
         for readers in (inputs.train, inputs.dev, inputs.against)
     )
     key = key_of_run(draft, corpus=digests, others=others, tokenizers=given)
+    rejected = None if plan.request.rejected is None else Path(plan.request.rejected)
     # The pairs left out are known only to a run that reads them.
     other = None
-    if not arguments.rejected:
+    if rejected is None:
         other = find_prepared(folder, model_folder.TRAINING, key, files=_TAKEN_OVER)
     if other is not None:
         text = f"the prepared corpus of {other} is taken over: same text, same settings"
         listener(Notice(text=text))
         prepared, tokenizers = _take_over(other, folder, draft, given)
-        config = settle_sizes(arguments, values, prepared.corpus, listener=listener)
+        config = settle_sizes(plan, values, prepared.corpus, listener=listener)
     else:
-        stamps = _stamps(inputs.train)
-        with rejected_pairs(arguments.rejected) as note_rejected:
-            listeners = to_all([listener, note_rejected])
-            cleaner = pipeline.store_texts(inputs.train, training, draft, listener=listeners)
-            if _stamps(inputs.train) != stamps:
-                raise DataError(
-                    "the corpus changed while it was read", hint="Start again when it is complete"
-                )
-            pipeline.clean(cleaner, dev, inputs.against, num_held_out=draft.corpus.held_out)
-            dev = dev or pipeline.held_out_set(training, cleaner)
-            so_far = CorpusRead(origins=cleaner.summary())
-            config = settle_sizes(arguments, values, so_far, listener=listener)
-            tokenizers = given or pipeline.train_tokenizers(
-                training, config, cleaner.for_training, listener=listener
-            )
-            tokenizers = pipeline.with_truecaser(tokenizers, training, config, cleaner.for_training)
-            pipeline.store_tokens(
+        with rejected_pairs(rejected) as note_rejected:
+            found = pipeline.prepare(
+                inputs,
                 training,
-                tokenizers,
-                cleaner,
-                max_length=config.corpus.max_length if "long" in config.corpus.drop else None,
+                draft,
+                settle=lambda corpus: settle_sizes(plan, values, corpus, listener=listener),
+                tokenizers=given,
                 num_processes=num_processes,
-                listener=listeners,
+                listener=to_all([listener, note_rejected]),
             )
-        dev_set.store_dev_tokens(training, tokenizers, dev, listener=listener)
-        pipeline.store_keys(training / SEEN, cleaner)
-        (training / pipeline.PAIRS).unlink()
-        for name, lines in zip(model_folder.DEV, (dev.sources, dev.targets), strict=True):
+        for name, lines in zip(
+            model_folder.DEV, (found.dev.sources, found.dev.targets), strict=True
+        ):
             write_text(folder / name, "".join(f"{line}\n" for line in lines))
-        tokenizers.save(folder)
-        corpus = CorpusRead(origins=cleaner.summary())
-        prepared = Prepared(key=key, corpus=corpus, dev=dev.origins).with_files(
+        config, tokenizers = found.config, found.tokenizers
+        prepared = Prepared(key=key, corpus=found.corpus, dev=found.dev.origins).with_files(
             training, (pipeline.TOKENS, dev_set.DEV_TOKENS)
         )
-    _keep_seen_lines(folder, arguments.start)
+    tokenizers.save(folder)
+    _keep_seen_lines(folder, start)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
-    config = dataclasses.replace(config, longest_source=_longest_source(training, arguments.start))
+    config = dataclasses.replace(config, longest_source=_longest_source(training, start))
     prepared = prepared.of_run(
         tokenizers=tokenizers,
         names=[reader.files[0] for reader in inputs.train],
@@ -232,17 +198,16 @@ def _take_over(
         tokenizers = dataclasses.replace(tokenizers, truecaser=truecaser)
     for file in _TAKEN_OVER:
         take_over(other / file, folder / file)
-    tokenizers.save(folder)
     return prepared, tokenizers
 
 
 def settle_sizes(
-    arguments: CorpusArguments, overrides: Values, corpus: CorpusRead, *, listener: Listener
+    plan: RunPlan, overrides: Values, corpus: CorpusRead, *, listener: Listener
 ) -> Config:
     """The settings of a run, with preset and vocabulary size by the corpus where not given."""
-    if arguments.start is not None:
-        return arguments.draft(overrides)
-    preset_name = arguments.preset_name
+    if plan.start is not None:
+        return plan.draft(overrides)
+    preset_name = plan.request.preset
     num_pairs = corpus.num_used + corpus.dropped.get(TOO_LONG, 0)
     name = preset_name or preset_for(num_pairs)
     config = _of_preset(name, overrides)
@@ -282,10 +247,3 @@ def _weights(
         for place in places:
             weights[place] = weight
     return tuple(weights) if set(weights) != {1.0} else ()
-
-
-def _stamps(readers: Sequence[Reader]) -> list[tuple[int, int]]:
-    """Size and time of the files of corpora, to see whether they change under the reader."""
-    paths = (Path(file) for reader in readers for file in reader.files)
-    stats = (path.stat() for path in paths if path.is_file())
-    return [(stat.st_size, stat.st_mtime_ns) for stat in stats]
