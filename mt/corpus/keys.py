@@ -6,7 +6,6 @@ key with a probability of about n² / 2^65: once in 4,000 corpora of 100 million
 
 from __future__ import annotations
 
-import hashlib
 import re
 from array import array
 from collections.abc import Callable
@@ -14,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mt.digests import key_of_bytes
 
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 
@@ -32,8 +33,7 @@ class Keys(NamedTuple):
 
 def key_of(text: str) -> int:
     """The key of a text."""
-    data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+    return key_of_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def loose_text(text: str) -> str:

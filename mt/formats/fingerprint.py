@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mt.digests import blocks_of_file
 from mt.errors import DataError
 from mt.formats.options import ReadingOptions
-
-_BLOCK = 1 << 20
 
 
 def described(form: type, options: ReadingOptions, size: int) -> bytes:
@@ -30,8 +29,6 @@ def _blocks(form: type, options: ReadingOptions, paths: Sequence[Path]) -> Itera
     for path in paths:
         try:
             yield described(form, options, path.stat().st_size)
-            with path.open("rb") as file:
-                while block := file.read(_BLOCK):
-                    yield block
+            yield from blocks_of_file(path)
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from error

@@ -7,13 +7,13 @@ by their digest, and the card shows those of the weights that the folder holds n
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mt.digests import blake2b, blocks_of_file
 from mt.errors import ModelFolderError
 from mt.files import write_text
 from mt.model_folder.folder import WEIGHTS
@@ -21,7 +21,6 @@ from mt.model_folder.folder import WEIGHTS
 SCORES = "scores.json"
 BEGIN, END = "<!-- test scores -->", "<!-- end of test scores -->"
 _NONE_YET = "No test set yet: `mt eval -m THIS_FOLDER SOURCE REFERENCE --card` adds one here."
-_BLOCK = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,24 +59,12 @@ class ResultOnSet:
     """Digest of the weights that translated."""
 
 
-def digest_of_lines(lines: Sequence[str]) -> str:
-    """A hash of a text, the same as `b2sum -l 128` of a file of such lines in UTF-8."""
-    digest = hashlib.blake2b(digest_size=16)
-    for line in lines:
-        digest.update(f"{line}\n".encode())
-    return digest.hexdigest()
-
-
 def digest_of_weights(folder: Path) -> str:
     """A hash of the weights that a model folder holds; empty where there are none yet."""
-    digest = hashlib.blake2b(digest_size=16)
     try:
-        with (folder / WEIGHTS).open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
+        return blake2b(blocks_of_file(folder / WEIGHTS))
     except FileNotFoundError:
         return ""
-    return digest.hexdigest()
 
 
 def read_results(folder: Path) -> tuple[ResultOnSet, ...]:

@@ -9,7 +9,6 @@ Shapes: C candidates of a sentence.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from mt.digests import blake2b
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
 from mt.seal import UNSEALED, check_seal, seal
@@ -159,7 +159,5 @@ def _ids(values: NDArray[np.generic]) -> _Ids:
 
 
 def _digest(tokenizers: TokenizerPair) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for tokenizer in (tokenizers.source, tokenizers.target):
-        digest.update(hashlib.blake2b(tokenizer.model).digest())
-    return digest.hexdigest()
+    models = (tokenizers.source.model, tokenizers.target.model)
+    return blake2b(bytes.fromhex(blake2b([model], num_bytes=64)) for model in models)

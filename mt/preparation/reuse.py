@@ -10,7 +10,6 @@ outlive the other folder.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
 import shutil
@@ -21,6 +20,7 @@ from typing import Any
 
 from mt import __version__
 from mt.config import Config
+from mt.digests import blake2b, blake2b_of_text, blocks_of_file, sha256
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
 from mt.files import replaced_file, write_text
@@ -124,8 +124,7 @@ class Prepared:
 
 def _sha256(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256(blocks_of_file(path))
     except OSError as error:
         raise ModelFolderError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -133,12 +132,7 @@ def _sha256(path: Path) -> str:
 def digest_of(reader: Reader) -> str:
     """A hash of the content of a corpus; empty where it can be read only once."""
     content = reader.content()
-    if content is None:
-        return ""
-    digest = hashlib.blake2b(digest_size=16)
-    for block in content:
-        digest.update(block)
-    return digest.hexdigest()
+    return "" if content is None else blake2b(content)
 
 
 def key_of_run(
@@ -169,9 +163,8 @@ def key_of_run(
     }
     if tokenizers is not None:
         models = (tokenizers.source.model, tokenizers.target.model)
-        told["tokenizer models"] = [hashlib.blake2b(model).hexdigest() for model in models]
-    text = json.dumps(told, sort_keys=True)
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
+        told["tokenizer models"] = [blake2b([model], num_bytes=64) for model in models]
+    return blake2b_of_text(json.dumps(told, sort_keys=True))
 
 
 def find_prepared(

@@ -7,12 +7,13 @@ page names the scripts and styles by their hashes, so that a browser runs nothin
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
 import json
 from collections.abc import Sequence
 from importlib import resources
 from string import Template
+
+from mt.digests import sha256
 
 _FRAME = Template("""\
 <!doctype html>
@@ -83,4 +84,5 @@ def page(
 
 def _hash(text: str) -> str:
     """How a content security policy names an inline style or script."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode()}'"
+    digest = bytes.fromhex(sha256([text.encode("utf-8")]))
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mt.config import Config
+from mt.digests import blake2b_of_lines
 from mt.errors import ModelFolderError
 from mt.events import Event, RunDescribed, TrainingEnded, TrainingStarted, Validated
 from mt.model_folder import folder as model_folder
@@ -20,7 +21,6 @@ from mt.model_folder.scores import (
     ResultOnSet,
     add_result,
     current_results,
-    digest_of_lines,
     digest_of_weights,
 )
 from mt.preparation.reuse import Prepared
@@ -116,8 +116,8 @@ def add_scores(request: EvaluateRequest, evaluation: Evaluation, *, command: str
         ResultOnSet(
             source=_as_text(request.source),
             references=tuple(map(_as_text, request.references)),
-            source_digest=digest_of_lines(sources),
-            reference_digests=tuple(map(digest_of_lines, references)),
+            source_digest=blake2b_of_lines(sources),
+            reference_digests=tuple(map(blake2b_of_lines, references)),
             num_lines=len(sources),
             num_seen=None if seen is None else seen.num_either,
             scores=tuple(scores),

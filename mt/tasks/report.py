@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mt.digests import blake2b, blocks_of_file
 from mt.errors import ConfigError, MtError
 from mt.evaluation.scores import word_splitter
 from mt.events import Event, Listener, Notice, ignore, notice_text
@@ -225,9 +225,7 @@ def _files(request: EvaluateRequest) -> list[ScoredFile]:
 def _digest(path: Path) -> str:
     if not path.is_file():
         return ""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
-    return f"BLAKE2b {digest.hexdigest()}"
+    return f"BLAKE2b {blake2b(blocks_of_file(path))}"
 
 
 def _attention(

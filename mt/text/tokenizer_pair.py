@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mt.digests import blocks_of_file, sha256
 from mt.errors import ModelFolderError
 from mt.files import write_bytes
 from mt.text.subwords import SubwordTokenizer
@@ -41,14 +41,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 def tokenizer_digests(folder: Path) -> dict[str, str]:
     """The SHA-256 of each tokenizer file that stands in `folder`, by its name."""
-    names = (_JOINT, _SOURCE, _TARGET)
-    return {
-        name: _digest((folder / name).read_bytes()) for name in names if (folder / name).is_file()
-    }
-
-
-def _digest(model: bytes) -> str:
-    return hashlib.sha256(model).hexdigest()
+    there = (name for name in FILES if (folder / name).is_file())
+    return {name: sha256(blocks_of_file(folder / name)) for name in there}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +73,7 @@ class TokenizerPair:
     @property
     def digests(self) -> dict[str, str]:
         """The SHA-256 of each file, as `sha256sum` gives it."""
-        return {name: _digest(tokenizer.model) for name, tokenizer in self.files.items()}
+        return {name: sha256([tokenizer.model]) for name, tokenizer in self.files.items()}
 
     def save(self, folder: Path) -> None:
         """Write `tokenizer.model`, or one file a side; and `truecase.txt`."""

@@ -6,7 +6,6 @@ behind nothing but white space, a comma, an apostrophe, a hyphen or a digit.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -14,6 +13,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
+from mt.digests import blake2b_of_text
 from mt.errors import ModelFolderError
 from mt.files import write_text
 from mt.text.truecase import WORD, Style, Truecaser, lowered, style_of
@@ -104,7 +104,7 @@ def save_truecaser(truecaser: Truecaser, folder: Path) -> None:
         "starts_are_capitals": truecaser.starts_are_capitals,
         "rare_are_capitals": truecaser.rare_are_capitals,
         "usual": sorted(truecaser.usual),
-        "digest": _digest(body),
+        "digest": blake2b_of_text(body),
     }
     write_text(folder / FILE, json.dumps(head, ensure_ascii=False) + "\n" + body)
 
@@ -123,7 +123,7 @@ def load_truecaser(folder: Path) -> Truecaser | None:
                 f"{path} has format {values['format']}, this mt knows up to {_FORMAT}",
                 hint="Install a newer mt",
             )
-        if values["digest"] != _digest(body):
+        if values["digest"] != blake2b_of_text(body):
             raise ValueError("its words are not those that were written")
         return Truecaser(
             language=str(values["language"]),
@@ -139,7 +139,3 @@ def load_truecaser(folder: Path) -> Truecaser | None:
             f"{path} is damaged: {error}",
             hint="Copy it again, or delete it: lines in capitals then stay as they are",
         ) from error
-
-
-def _digest(body: str) -> str:
-    return hashlib.blake2b(body.encode("utf-8"), digest_size=16).hexdigest()

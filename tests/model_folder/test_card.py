@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mt.config import Config
+from mt.digests import blake2b_of_lines
 from mt.errors import ModelFolderError
 from mt.events import RunDescribed, TrainingEnded, TrainingStarted, Validated
 from mt.model_folder.card import NOTES, CardFacts, model_card
@@ -21,7 +22,6 @@ from mt.model_folder.scores import (
     ResultOnSet,
     add_result,
     current_results,
-    digest_of_lines,
     digest_of_weights,
     read_results,
 )
@@ -78,8 +78,8 @@ def result(folder: Path, **more: Any) -> ResultOnSet:
     values: dict[str, Any] = {
         "source": "test.de",
         "references": ("test.en",),
-        "source_digest": digest_of_lines(["Ja."]),
-        "reference_digests": (digest_of_lines(["Yes."]),),
+        "source_digest": blake2b_of_lines(["Ja."]),
+        "reference_digests": (blake2b_of_lines(["Yes."]),),
         "num_lines": 1000,
         "num_seen": 50,
         "scores": (
@@ -240,4 +240,4 @@ def test_the_digest_of_a_text_is_that_of_b2sum(tmp_path: Path) -> None:
         done = subprocess.run(["b2sum", "-l", "128", path], capture_output=True, check=True)
     except OSError:
         pytest.skip("there is no b2sum here")
-    assert done.stdout.decode().split()[0] == digest_of_lines(lines)
+    assert done.stdout.decode().split()[0] == blake2b_of_lines(lines)

@@ -6,11 +6,12 @@ from what was drawn before nor from what is drawn beside it. All on the device o
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+
+from mt.digests import key_of_bytes
 
 _MASK = 0xFFFFFFFF
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
@@ -41,8 +42,8 @@ def philox(counter: Words, key: tuple[Tensor, Tensor]) -> Words:
 
 def key_of(*parts: int | Sequence[int]) -> tuple[int, int]:
     """Two words of a key for some whole numbers; other numbers, other words."""
-    digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:], "little")
+    key = key_of_bytes(repr(parts).encode())
+    return key & _MASK, key >> 32
 
 
 def gumbels(keys: Tensor, counters: Tensor, count: int) -> Tensor:
