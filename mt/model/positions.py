@@ -155,13 +155,25 @@ class LearnedPositions(nn.Module):
             self._check(length, share)
 
     def _check(self, length: int, bound: int | None = None) -> None:
-        bound = bound or self.max_positions
-        if length > bound:
-            raise DataError(
-                f"a sequence of {length} tokens is longer than the table of "
-                f"{bound} learned positions",
-                hint="Split the text, or train with positions of another kind",
-            )
+        check_reach(
+            length - 1,
+            bound or self.max_positions,
+            what="a sequence",
+            hint="Split the text, or train with positions of another kind",
+        )
+
+
+def check_reach(num_tokens: int, num_positions: int | None, *, what: str, hint: str) -> None:
+    """Raise DataError for a sequence beyond a table of learned positions (None: no table).
+
+    Besides its tokens it has a start or an end, which needs a position too.
+    """
+    if num_positions is not None and num_tokens + 1 > num_positions:
+        raise DataError(
+            f"{what}: {num_tokens} tokens are more than the {num_positions - 1} that this model's "
+            "learned positions reach",
+            hint=hint,
+        )
 
 
 Positions = SinusoidalPositions | LearnedPositions | RotaryPositions | RelativePositions

@@ -19,6 +19,7 @@ from torch import Tensor
 from mt.errors import DataError
 from mt.events import Listener, Notice, ignore
 from mt.model.attention_recorder import recorded_weights
+from mt.model.positions import check_reach
 from mt.model_folder.folder import LoadedModel
 from mt.reporting.heads import HeadProfile, Kind, profile_heads
 from mt.text.tokenizer import END, START, Tokenizer
@@ -90,7 +91,8 @@ def attend_to_pair(
     source_tokens = tokenizers.source.encode(source)
     tokens = tokenizers.target.encode(target) if target_tokens is None else list(target_tokens)
     for side, encoded in (("source", source_tokens), ("target", tokens)):
-        _check_length(side, encoded, loaded.model.longest)
+        hint = "Give a sentence of it"
+        check_reach(len(encoded), loaded.model.longest, what=f"the {side}", hint=hint)
     with recorded_weights(loaded.model) as recorded:
         (forced,) = force(loaded.model, [(source_tokens, tokens)])
     source_pieces = tokenizers.source.pieces([*source_tokens, END])
@@ -133,15 +135,6 @@ def _check_text(side: str, text: str, tokenizer: Tokenizer, listener: Listener) 
         listed = ", ".join(dict.fromkeys(unknown))
         said = f"the {side} has symbols that the model does not know, read as <unk>: {listed}"
         listener(Notice(text=said, is_warning=True))
-
-
-def _check_length(side: str, tokens: Sequence[int], longest: int | None) -> None:
-    if longest is not None and len(tokens) + 1 > longest:
-        raise DataError(
-            f"the {side} has {len(tokens)} tokens, more than the {longest - 1} that this model's "
-            "learned positions reach",
-            hint="Give a sentence of it",
-        )
 
 
 def _stacked(kind: Kind, recorded: dict[str, Tensor]) -> Tensor:

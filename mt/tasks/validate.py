@@ -21,7 +21,7 @@ from mt.evaluation.scores import tokenizer_for
 from mt.evaluation.sequences import BLEU_TOKENIZER
 from mt.evaluation.significance import BOOTSTRAP, NUM_SAMPLES, SEED, Interval, bootstrap_scores
 from mt.events import Listener, Notice
-from mt.formats.text import read_text_lines
+from mt.model_folder.folder import read_dev_pairs
 from mt.training.best import Extent
 from mt.training.distributed import Ranks
 from mt.training.validation import TranslationScores, ValidationTask, Validator
@@ -53,16 +53,12 @@ def make_validator(
     `origins` are the names and numbers of pairs of the corpora in it: where there are several, each
     is scored by itself too. Each rank translates its share, and all have the scores.
     """
-    sources = read_text_lines(folder / "dev.source")
-    references = read_text_lines(folder / "dev.target")
-    if len(sources) != len(references):
-        raise ModelFolderError(
-            f"{folder} is damaged: dev.source has {len(sources)} lines, dev.target has "
-            f"{len(references)}"
-        )
+    pairs = read_dev_pairs(folder)
+    if not pairs:
+        raise ModelFolderError(f"{folder} has no validation set")
     return _DevSet(
-        sources=sources,
-        references=references,
+        sources=[source for source, _ in pairs],
+        references=[reference for _, reference in pairs],
         origins=origins,
         ranks=ranks,
         config=config,

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mt.config import SearchConfig
-from mt.errors import DataError, ModelFolderError
+from mt.errors import ModelFolderError
 from mt.events import Listener, Notice
 from mt.languages import is_same_language
+from mt.model.positions import check_reach
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import LoadedModel, load_onto
 from mt.text.tokenizer_pair import TokenizerPair
@@ -67,18 +68,17 @@ class Members:
             bound = min(search.max_length, bound)
         return dataclasses.replace(search, max_length=max(bound, 1))
 
+    def check_reach(self, num_tokens: int, line: int) -> None:
+        """Raise DataError, naming the line, beyond a table of learned positions."""
+        hint = "Split the line into sentences"
+        check_reach(num_tokens, self.longest, what=f"line {line}", hint=hint)
+
     def check_length(self, num_tokens: int, line: int, listener: Listener) -> None:
         """Warn of a source that is longer than in training.
 
         Raises DataError, naming the line, for one that goes beyond a table of learned positions.
         """
-        longest = self.longest
-        if longest is not None and num_tokens + 1 > longest:
-            raise DataError(
-                f"line {line}: {num_tokens} tokens are more than the {longest - 1} that this "
-                "model's learned positions reach",
-                hint="Split the line into sentences",
-            )
+        self.check_reach(num_tokens, line)
         trained = self.trained_length
         if num_tokens > trained:
             text = (

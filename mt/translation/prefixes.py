@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from mt.errors import DataError
+from mt.model.positions import check_reach
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.tokenizer import Tokenizer
 
@@ -81,11 +82,7 @@ def prefix_demands(
                 f"line {number}: the prefix {prefix!r} has characters that the tokenizer of this "
                 "model cannot spell"
             )
-        if longest is not None and len(tokens) > longest - 1:
-            raise DataError(
-                f"line {number}: a prefix of {len(tokens)} tokens is more than the {longest - 1} "
-                "that this model's learned positions reach",
-                hint="Give a shorter prefix",
-            )
+        what = f"the prefix of line {number}"
+        check_reach(len(tokens), longest, what=what, hint="Give a shorter prefix")
         found.append(Demands(prefix=tokens))
     return found

@@ -11,7 +11,6 @@ from pathlib import Path
 import torch
 
 from mt.config import Config, Precision, SearchConfig
-from mt.errors import DataError
 from mt.events import LineTooLong, Listener, Notice, UnknownSymbols, ignore
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import LoadedModel, read_dev_pairs
@@ -205,7 +204,7 @@ class Scorer:
         for number, (text, (_, target), pair) in enumerate(
             zip(read, window, encoded, strict=True), start=self._num_pairs + 1
         ):
-            self._check_fit(pair, number)
+            self._members.check_reach(max(map(len, pair)), number)
             if UNKNOWN in pair[0] or UNKNOWN in pair[1]:
                 sides = self.tokenizers.source, self.tokenizers.target
                 unknown = (*sides[0].unknown(text), *sides[1].unknown(target))
@@ -267,15 +266,6 @@ class Scorer:
     def _fits(self, pair: TokenPair) -> bool:
         longest = self._members.longest
         return longest is None or max(map(len, pair)) + 1 <= longest
-
-    def _check_fit(self, pair: TokenPair, line: int) -> None:
-        if not self._fits(pair):
-            assert self._members.longest is not None
-            raise DataError(
-                f"line {line}: {max(map(len, pair))} tokens are more than the "
-                f"{self._members.longest - 1} that this model's learned positions reach",
-                hint="Split the line into sentences",
-            )
 
     def _of_blank_source(self, target: str) -> float:
         return 0.0 if self.tokenizers.target.is_blank(target) else -math.inf

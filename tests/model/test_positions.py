@@ -30,5 +30,5 @@ def test_sinusoidal_positions_work_beyond_their_first_table() -> None:
 def test_learned_positions_refuse_a_sequence_beyond_their_table() -> None:
     positions = LearnedPositions(8, 10)
     assert positions(10).shape == (10, 8)
-    with pytest.raises(DataError, match="11 tokens is longer than the table of 10"):
+    with pytest.raises(DataError, match="a sequence: 10 tokens are more than the 9 that"):
         positions(1, 10)

@@ -173,7 +173,7 @@ def test_a_prefix_beyond_learned_positions_is_refused_with_its_line() -> None:
     fitting = tokenizers().target.decode(tokenizers().target.encode(" ".join(WORDS * 3))[:15])
     (found,) = translator.translate(["haus"], prefixes=[fitting])
     assert found.text.startswith(fitting)
-    with pytest.raises(DataError, match=r"line 2: a prefix of \d+ tokens is more than the 15"):
+    with pytest.raises(DataError, match=r"the prefix of line 2: \d+ tokens are more than the 15"):
         list(translator.translate(["haus", "und"], prefixes=["", " ".join(WORDS * 9)]))
 
 
