@@ -1,15 +1,15 @@
 """Beam search in four phases a step: expand, retire, prune, stop. Greedy search is beam 1.
 
-The beam of a sentence has K places. A hypothesis that ends keeps its place, so that the live
-ones become fewer and the search ends when none is left: each of the K results was, when it
+The beam of a sentence has K slots. A hypothesis that ends keeps its slot, so that the live ones
+become fewer and the search ends when none is left: each of the K results was, when it
 ended, among the K best prefixes of its length. A sentence is done as soon as no live hypothesis
 can change its result (`FinishedHypotheses.cannot_improve`).
 
-Each sentence depends on itself alone: bounds are relative to its own source, and rows of other
+Each sentence depends only on itself: bounds are relative to its own source, and rows of other
 sentences never compete with its own. So sentences may come and go: `Beam.joined` lets waiting ones
-take the places of those that are done.
+take the slots of those that are done.
 
-Shapes: B sentences, K places, N = B * K rows, V vocabulary, T tokens of the longest hypothesis.
+Shapes: B sentences, K slots, N = B * K rows, V vocabulary, T tokens of the longest hypothesis.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from mt.config import SearchConfig
+from mt.config import SamplingConfig, SearchConfig
 from mt.errors import ModelNumbersError
 from mt.search.constrained.beam_allocation import allocate, forbid_early_ends, has_phrases
 from mt.search.constrained.constraints import constrain
-from mt.search.hypothesis import CLOSE, FinishedHypotheses, SearchResult
+from mt.search.hypothesis import CLOSE, FinishedHypotheses, FinishedSamples, SearchResult
 from mt.search.sentence import Demands, Sentence, Symbols
 from mt.search.step import S, StepModel
 from mt.search.topk import best_of_rows
@@ -45,7 +45,7 @@ class Beam(Generic[S]):
     sentences: list[Sentence]
     """(B)"""
     log_probability: Tensor
-    """(B, K) float32; -inf marks a place that has ended or was never filled."""
+    """(B, K) float32; -inf marks a slot that has ended or was never filled."""
     tokens: Tensor
     """(B, K, T + 1) what was fed so far, the start symbol first; shorter ones to the right."""
     state: S
@@ -60,12 +60,18 @@ class Beam(Generic[S]):
         demands: Sequence[Demands],
         symbols: Symbols,
         config: SearchConfig,
+        sampling: SamplingConfig | None = None,
     ) -> Beam[S]:
         """One hypothesis a sentence, the start symbol: source (B, S), mask (B, S) True at tokens.
 
         The last token of each source is its end symbol and does not count for the length bound.
-        Raises ValueError for a prefix that holds the end or a forbidden symbol.
+        With `sampling` the sentences are sampled instead of searched.
+
+        Raises ValueError for a prefix that holds the end or a forbidden symbol, and for samples
+        that demand phrases: only a search finds hypotheses that hold them.
         """
+        if sampling is not None and any(each.phrases for each in demands):
+            raise ValueError("a sentence that is sampled cannot demand phrases")
         lengths = [int(length) for length in source_mask.sum(dim=1).tolist()]
         limits = [
             _with_room(of_sentence.prefix, length_limit(config, length - 1), symbols)
@@ -79,7 +85,9 @@ class Beam(Generic[S]):
                     source_length=length,
                     limit=limit,
                     demands=of_sentence,
-                    finished=FinishedHypotheses(config, limit),
+                    finished=FinishedHypotheses(config, limit)
+                    if sampling is None
+                    else FinishedSamples(config, limit, samples=sampling.samples),
                 )
                 for key, length, limit, of_sentence in zip(
                     keys, lengths, limits, demands, strict=True
@@ -96,7 +104,7 @@ class Beam(Generic[S]):
         return sum(not sentence.is_done for sentence in self.sentences)
 
     def joined(self, other: Beam[S]) -> Beam[S]:
-        """With the sentences of `other` behind its own; both must have as many places."""
+        """With the sentences of `other` behind its own; both must have as many slots."""
         length = max(self.tokens.size(2), other.tokens.size(2))
         tokens = [
             functional.pad(each, (length - each.size(2), 0)) for each in (self.tokens, other.tokens)
@@ -157,37 +165,37 @@ def next_tokens(
 
 
 def _retire_and_prune(
-    scores: Tensor, beam: Beam[S], symbols: Symbols, places: int
+    scores: Tensor, beam: Beam[S], symbols: Symbols, num_slots: int
 ) -> tuple[Beam[S], Tensor, list[float]]:
-    """Keep the best continuations, as many as a sentence has places left; retire those that end.
+    """Keep the best continuations, as many as a sentence has slots left; retire those that end.
 
-    Returns the new beam, with the state of the old one, for each of its places the row it came
+    Returns the new beam, with the state of the old one, for each of its slots the row it came
     from, (B, K), and the best log-probability that is live in each sentence.
 
     What is best comes from the device at once, since each transfer waits for all that it has to
     do; these few numbers are sorted out on the host.
     """
     size, width, vocabulary = scores.shape
-    candidates = min(places + 1, width * vocabulary)
+    candidates = min(num_slots + 1, width * vocabulary)
     with_phrases = has_phrases(beam.sentences)
     if with_phrases:
         forbid_early_ends(scores, beam.sentences, symbols)
     best = best_of_rows(scores.flatten(1), candidates)
     top, index = (each.cpu().numpy() for each in best)
     _refuse_nan(top, beam.sentences)
-    num_left = [places - len(each.finished) for each in beam.sentences]
+    num_left = [num_slots - len(each.finished) for each in beam.sentences]
     _note_close_calls(top, num_left, beam.sentences)
     if with_phrases:
         allocated = allocate(scores, *best, num_left, sentences=beam.sentences, symbols=symbols)
         top, index = (each.cpu().numpy() for each in allocated)
-    if candidates < places:  # of a small vocabulary there are not so many
-        missing = ((0, 0), (0, places - candidates))
+    if candidates < num_slots:  # of a small vocabulary there are not so many
+        missing = ((0, 0), (0, num_slots - candidates))
         top = np.pad(top, missing, constant_values=-np.inf)
         index = np.pad(index, missing)
-    top, index = top[:, :places], index[:, :places]
+    top, index = top[:, :num_slots], index[:, :num_slots]
     origin = index // vocabulary
     token = index - origin * vocabulary
-    top = np.where(np.arange(places) < np.array(num_left)[:, None], top, -np.inf)
+    top = np.where(np.arange(num_slots) < np.array(num_left)[:, None], top, -np.inf)
     ended = (token == symbols.end) & (top > -np.inf)
     live = np.where(ended, np.float32(-np.inf), top)
     device = scores.device
@@ -228,13 +236,15 @@ def _retire(
     b, k = ended.nonzero()
     if not len(b):
         return
-    place = (torch.from_numpy(each).to(prefix.device) for each in (b, k))
-    found = zip(b.tolist(), prefix[tuple(place)].tolist(), top[b, k].tolist(), strict=True)
-    for of_sentence, fed, log_probability in found:
+    slots = (torch.from_numpy(each).to(prefix.device) for each in (b, k))
+    found = zip(
+        b.tolist(), k.tolist(), prefix[tuple(slots)].tolist(), top[b, k].tolist(), strict=True
+    )
+    for of_sentence, slot, fed, log_probability in found:
         sentence = sentences[of_sentence]
         tokens = tuple(fed[len(fed) - sentence.length :])
         is_at_limit = len(tokens) >= sentence.limit
-        sentence.finished.add(tokens, log_probability, hit_limit=is_at_limit)
+        sentence.finished.add(tokens, log_probability, slot=slot, hit_limit=is_at_limit)
 
 
 def _note_close_calls(
@@ -242,7 +252,7 @@ def _note_close_calls(
 ) -> None:
     """Note where the last candidate that is kept hardly beats the first that is not.
 
-    top (B, C) is sorted; left (B) are the places that a sentence has.
+    top (B, C) is sorted; left (B) are the slots that a sentence has.
     """
     for best, count, sentence in zip(top.tolist(), left, sentences, strict=True):
         if 0 < count < len(best) and best[count] > -math.inf and not sentence.is_done:
@@ -263,14 +273,14 @@ def stop(
             continue
         if best == -math.inf or sentence.finished.cannot_improve(best):
             if not len(sentence.finished):
-                sentence.finished.add(sentence.demands.prefix, -math.inf, hit_limit=False)
+                sentence.finished.add(sentence.demands.prefix, -math.inf, slot=0, hit_limit=False)
             sentence.is_done = True
             done.append((sentence.key, sentence.finished.result()))
     return done
 
 
 def without_done(beam: Beam[S], rows: Tensor) -> Beam[S]:
-    """Let the state follow the beam, whose places come from `rows` (B, K), and drop what is done.
+    """Let the state follow the beam, whose slots come from `rows` (B, K), and drop what is done.
 
     Few that are done stay a while, since dropping them copies the others; none beyond its limit.
     """

@@ -37,7 +37,7 @@ class SearchResult:
 CLOSE = 1e-4
 """A difference of log-probabilities below which a choice is a close call.
 
-In float32 the company of a sentence moves its log-probability by about 1e-6.
+In float32 the rest of a batch moves the log-probability of a sentence by about 1e-6.
 """
 
 
@@ -53,8 +53,10 @@ class FinishedHypotheses:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def add(self, tokens: tuple[int, ...], log_probability: float, *, hit_limit: bool) -> None:
-        """Take a hypothesis that has just ended."""
+    def add(
+        self, tokens: tuple[int, ...], log_probability: float, *, slot: int, hit_limit: bool
+    ) -> None:
+        """Take a hypothesis that has just ended in a slot of the beam, whichever."""
         divisor = self._divisor(len(tokens) + 1)
         self._kept.append(
             Hypothesis(
@@ -96,3 +98,32 @@ class FinishedHypotheses:
 
     def _divisor(self, length: int) -> float:
         return length_penalty(self._config.length_penalty, self._config.alpha, length)
+
+
+class FinishedSamples(FinishedHypotheses):
+    """The samples of one sentence that have ended, each with its number."""
+
+    def __init__(self, config: SearchConfig, max_length: int, *, samples: int) -> None:
+        """Wait for so many samples."""
+        super().__init__(config, max_length)
+        self._samples = samples
+        self._slots: list[int] = []
+
+    def add(
+        self, tokens: tuple[int, ...], log_probability: float, *, slot: int, hit_limit: bool
+    ) -> None:
+        """Take a sample that has just ended; its slot is its number."""
+        super().add(tokens, log_probability, slot=slot, hit_limit=hit_limit)
+        self._slots.append(slot)
+
+    def cannot_improve(self, best_live: float) -> bool:
+        """Never while a sample is under way: each is wanted, however improbable."""
+        return False
+
+    def result(self) -> SearchResult:
+        """All samples in the order of their numbers."""
+        by_slot = dict(zip(self._slots, self._kept, strict=True))
+        return SearchResult(
+            hypotheses=tuple(by_slot[slot] for slot in range(self._samples)),
+            is_close_call=self.had_close_call,
+        )

@@ -35,8 +35,8 @@ class Candidate:
 class Ranked:
     """A distinct text with its expected utility."""
 
-    place: int
-    """Place among the candidates; of equal texts that of the one with the best score."""
+    index: int
+    """Index among the candidates; of equal texts that of the one with the best score."""
     expected_utility: float
 
 
@@ -45,7 +45,7 @@ def rank_by_consensus(candidates: Sequence[Candidate], utility: Utility) -> list
 
     Equal texts are one candidate with the sum of their weights: it is the same whether a text
     drawn three times is given three times or once with three times the weight. Equal expected
-    utilities are ordered by score, then by place.
+    utilities are ordered by score, then by index.
 
     Raises ValueError for no candidate, for a weight that is negative or not finite, and when all
     are zero.
@@ -54,11 +54,11 @@ def rank_by_consensus(candidates: Sequence[Candidate], utility: Utility) -> list
         raise ValueError("there must be one candidate at least")
     weights: dict[str, float] = {}
     best: dict[str, int] = {}
-    for place, candidate in enumerate(candidates):
+    for index, candidate in enumerate(candidates):
         text = candidate.text
         weights[text] = weights.get(text, 0.0) + candidate.weight
         if text not in best or candidate.score > candidates[best[text]].score:
-            best[text] = place
+            best[text] = index
     given = np.array([candidate.weight for candidate in candidates])
     if not np.isfinite(given).all() or (given < 0).any() or not given.any():
         raise ValueError(f"weights must be finite, not negative and not all zero: {given}")
@@ -66,11 +66,11 @@ def rank_by_consensus(candidates: Sequence[Candidate], utility: Utility) -> list
     share = np.array([weights[text] for text in texts]) / given.sum()
     expected = utility(texts) @ share
     ranked = [
-        Ranked(place=best[text], expected_utility=float(value))
+        Ranked(index=best[text], expected_utility=float(value))
         for text, value in zip(texts, expected, strict=True)
     ]
     return sorted(
-        ranked, key=lambda r: (-_rounded(r.expected_utility), -candidates[r.place].score, r.place)
+        ranked, key=lambda r: (-_rounded(r.expected_utility), -candidates[r.index].score, r.index)
     )
 
 

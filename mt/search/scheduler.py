@@ -15,7 +15,7 @@ from torch import Tensor
 from mt.config import SamplingConfig, SearchConfig
 from mt.search.beam import Beam, advance
 from mt.search.hypothesis import SearchResult
-from mt.search.sampling.sampler import advance_samples, prepare
+from mt.search.sampling.sampler import advance_samples
 from mt.search.sentence import NO_DEMANDS, Demands, Symbols
 from mt.search.step import S, StepModel
 
@@ -76,7 +76,7 @@ def search_groups(
 def _has_room(
     beam: Beam[S] | None, num_open: int, group: Group, capacity: int, max_tokens: int | None
 ) -> bool:
-    """Whether a group may join: there are places, and its sources are of like lengths."""
+    """Whether a group may join: there is room, and its sources are of like lengths."""
     if beam is None or num_open + len(group.keys) > capacity:
         return beam is None
     width = group.source.size(1)
@@ -102,9 +102,8 @@ def _begun(
         demands=group.demands,
         symbols=symbols,
         config=config,
+        sampling=sampling,
     )
-    if sampling is not None:
-        prepare(beam, config=config, sampling=sampling)
     return _advanced(model, beam, symbols, config, sampling)
 
 

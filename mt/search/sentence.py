@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mt.search.constrained.phrases import Phrase, Progress
+from mt.search.constrained.phrases import Phrase, PhraseProgress
 from mt.search.hypothesis import FinishedHypotheses
 
 
@@ -26,7 +26,7 @@ class Demands:
     """The first tokens of each hypothesis; no constraint holds for them."""
     phrases: tuple[Phrase, ...] = ()
     """What every hypothesis must hold."""
-    stream: tuple[int, ...] = ()
+    random_stream: tuple[int, ...] = ()
     """Names the random numbers of its samples; equal ones give equal sentences equal samples."""
 
 
@@ -48,8 +48,8 @@ class Sentence:
     length: int = 0
     """Tokens of its live hypotheses."""
     is_done: bool = False
-    progress: list[Progress] = field(default_factory=list)
-    """How far the hypothesis in each place is with the phrases, kept by `banks`."""
+    progress: list[PhraseProgress] = field(default_factory=list)
+    """How far the hypothesis in each slot is with the phrases, kept by `beam_allocation`."""
 
     def demanded_next(self, end: int) -> int | None:
         """The one token that may follow: of the prefix, or the `end` at the bound; else None."""

@@ -31,5 +31,5 @@ def best_of_rows(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     if even < width:
         over = torch.arange(even, width, device=scores.device).expand(size, -1)
         columns = torch.cat((columns, over), dim=1)
-    best, place = scores.gather(1, columns).topk(count, dim=1)
-    return best, columns.gather(1, place)
+    best, index = scores.gather(1, columns).topk(count, dim=1)
+    return best, columns.gather(1, index)

@@ -135,7 +135,7 @@ class SourceReader:
             for index, (text, tokens) in enumerate(zip(texts, encoded, strict=True)):
                 self.members.check_length(len(tokens), number, self.listener)
                 if self.is_sampled:
-                    of_line = dataclasses.replace(of_line, stream=(number, index))
+                    of_line = dataclasses.replace(of_line, random_stream=(number, index))
                 parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))
         return parts
 

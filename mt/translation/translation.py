@@ -126,6 +126,6 @@ def by_consensus(
     ]
     ranked = rank_by_consensus(candidates, utility)
     return tuple(
-        dataclasses.replace(found[each.place], expected_utility=each.expected_utility)
+        dataclasses.replace(found[each.index], expected_utility=each.expected_utility)
         for each in ranked[:n_best]
     )

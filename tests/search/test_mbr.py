@@ -46,19 +46,19 @@ def test_the_ranking_is_that_of_the_definition(given_candidates: list[Candidate]
         for h in given_candidates
     ]
     ranked = rank_by_consensus(given_candidates, utility)
-    assert {given_candidates[each.place].text for each in ranked} == {
+    assert {given_candidates[each.index].text for each in ranked} == {
         each.text for each in given_candidates
     }
     assert len(ranked) == len({each.text for each in given_candidates})
     for each in ranked:
-        assert each.expected_utility == pytest.approx(expected[each.place])
-        twins = [c.score for c in given_candidates if c.text == given_candidates[each.place].text]
-        assert given_candidates[each.place].score == max(twins)
+        assert each.expected_utility == pytest.approx(expected[each.index])
+        twins = [c.score for c in given_candidates if c.text == given_candidates[each.index].text]
+        assert given_candidates[each.index].score == max(twins)
     for better, worse in itertools.pairwise(ranked):
         difference = better.expected_utility - worse.expected_utility
         assert difference > -1e-9
         if difference == 0:
-            assert given_candidates[better.place].score >= given_candidates[worse.place].score
+            assert given_candidates[better.index].score >= given_candidates[worse.index].score
 
 
 @given(candidates, st.randoms(use_true_random=False))
@@ -74,7 +74,7 @@ def test_the_order_given_and_repetitions_change_nothing(
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     best = [
         [
-            (pool[r.place].text, pytest.approx(r.expected_utility))
+            (pool[r.index].text, pytest.approx(r.expected_utility))
             for r in rank_by_consensus(pool, utility)
         ]
         for pool in (once, thrice, shuffled)
@@ -88,12 +88,12 @@ def test_the_odd_one_out_loses_though_it_is_the_most_probable() -> None:
         Candidate(text="aab", score=-2.0, weight=0.3),
         Candidate(text="aac", score=-2.0, weight=0.3),
     ]
-    assert [each.place for each in rank_by_consensus(pool, utility)] == [1, 2, 0]
+    assert [each.index for each in rank_by_consensus(pool, utility)] == [1, 2, 0]
 
 
 def test_one_candidate_wins() -> None:
     (only,) = rank_by_consensus([Candidate(text="a", score=-1.0)], utility)
-    assert (only.place, only.expected_utility) == (0, 1.0)
+    assert (only.index, only.expected_utility) == (0, 1.0)
 
 
 @pytest.mark.parametrize("weights", [[], [0.0, 0.0], [1.0, -1.0], [math.nan], [math.inf]])

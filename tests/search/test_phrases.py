@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt.config import LengthPenalty, SearchConfig
-from mt.search.constrained.phrases import Phrase, Progress, Reached, WordEdges
+from mt.search.constrained.phrases import Phrase, PhraseProgress, Reached, WordEdges
 from mt.search.hypothesis import Hypothesis
 from mt.search.penalty import length_penalty
 from mt.search.scheduler import Group, beam_search, search_groups
@@ -346,7 +346,7 @@ def test_what_is_begun_for_a_phrase_alone_is_gone_through_with(
     """By one of the phrases that begin so; what was likely anyway may be left."""
     phrases = [phrase((4, 5, 6)), phrase((4, 7))]
     for is_forced in (True, False):
-        progress = Progress(START, (Reached(), Reached()))
+        progress = PhraseProgress(START, (Reached(), Reached()))
         for place, token in enumerate(tokens):
             progress = progress.after(phrases, token, is_forced=is_forced and place == 0)
         if tokens == (4, 5):
@@ -357,7 +357,7 @@ def test_what_is_begun_for_a_phrase_alone_is_gone_through_with(
 def test_what_is_begun_for_a_phrase_alone_does_not_end_inside_a_word() -> None:
     phrases = [phrase((11,), edges=GOES_ON)]
     for after, is_lost in ((10, True), (3, False), (END, False)):
-        progress = Progress(3, (Reached(),)).after(phrases, 11, is_forced=True)
+        progress = PhraseProgress(3, (Reached(),)).after(phrases, 11, is_forced=True)
         assert progress.after(phrases, after).is_lost == is_lost
 
 

@@ -34,7 +34,7 @@ def group_of(keys: Sequence[int]) -> Group:
         keys=keys,
         source=source[list(keys)],
         source_mask=mask[list(keys)],
-        demands=[Demands(stream=(key,)) for key in keys],
+        demands=[Demands(random_stream=(key,)) for key in keys],
     )
 
 

@@ -52,7 +52,7 @@ def drawn(
                     keys=keys,
                     source=source[list(keys)],
                     source_mask=mask[list(keys)],
-                    demands=[Demands(prefix=prefixes[key], stream=(key,)) for key in keys],
+                    demands=[Demands(prefix=prefixes[key], random_stream=(key,)) for key in keys],
                 )
                 for keys in groups or [range(count)]
             ],

@@ -119,7 +119,7 @@ def test_order_and_neighbours_change_no_sample() -> None:
             tokens=tokenizers().source.encode(line),
             text=line,
             line=number,
-            demands=Demands(stream=(number, 0)),
+            demands=Demands(random_stream=(number, 0)),
         )
         for number, line in enumerate(lines(), start=1)
     ]
@@ -179,7 +179,7 @@ def test_samples_of_a_split_line_are_those_of_its_parts_in_order() -> None:
     (line,) = translator.translate([f"{sentence} {sentence}"])
     source = tokenizers().source.encode(sentence)
     parts = [
-        Source(tokens=source, text=sentence, line=1, demands=Demands(stream=(1, part)))
+        Source(tokens=source, text=sentence, line=1, demands=Demands(random_stream=(1, part)))
         for part in (0, 1)
     ]
     first, second = searched(sampler(samples=5), parts)

@@ -22,18 +22,18 @@ from mt.model.rotary import RotaryAttention, rotated
 
 @dataclass(frozen=True, kw_only=True)
 class Offsets:
-    """How far before a query each key stands, as places in a table."""
+    """How far before a query each key stands, as indices into a table."""
 
     table: Tensor
     """Sinusoids of offsets, larger ones first, (..., D)."""
     rows: slice
     """Those of its rows that are needed (M)."""
     index: Tensor
-    """(B or 1, 1, T or 1, W) the place of each key's offset among them."""
+    """(B or 1, 1, T or 1, W) the index of each key's offset among them."""
 
 
-Places = Tensor | Offsets | None
-"""What self-attention is to know of places: the angles of rotary positions, (T, E) or (B, 1, 1, E),
+PositionInput = Tensor | Offsets | None
+"""What self-attention is to know of positions: the angles of rotary ones, (T, E) or (B, 1, 1, E),
 offsets, or nothing."""
 
 
@@ -49,10 +49,19 @@ def make_self_attention(attention: MultiHeadAttention, products: Products) -> Se
 class SelfAttention:
     """Queries, keys and values by one product; the keys and values of a head side by side."""
 
-    def __init__(self, attention: MultiHeadAttention, products: Products) -> None:
+    def __init__(
+        self,
+        attention: MultiHeadAttention,
+        products: Products,
+        *,
+        query_bias: Tensor | None = None,
+    ) -> None:
+        """Arrange `attention`; `query_bias` (D) is added to its bias of queries, over sqrt(E)."""
         self._heads = attention.heads
         self._shared = attention.key_value_heads
-        weight, bias = self._scaled_query(attention)
+        weight, bias = _scaled_query(attention)
+        if query_bias is not None:
+            bias = query_bias if bias is None else bias + query_bias
         both, both_bias = by_heads(attention)
         if bias is not None and both_bias is None:
             both_bias = bias.new_zeros(both.size(0))
@@ -63,10 +72,7 @@ class SelfAttention:
         )
         self._output = make_product(attention.output.weight, attention.output.bias, products)
 
-    def _scaled_query(self, attention: MultiHeadAttention) -> tuple[Tensor, Tensor | None]:
-        return _scaled_query(attention)
-
-    def project(self, x: Tensor, size: int, places: Places) -> tuple[Tensor, Tensor]:
+    def project(self, x: Tensor, size: int, positions: PositionInput) -> tuple[Tensor, Tensor]:
         """Rows (B T, D) -> queries (B, H, T, E), keys and values (B, G, T, 2 E)."""
         width = x.size(1)
         length, head = x.size(0) // size, width // self._heads
@@ -75,50 +81,50 @@ class SelfAttention:
         key_value = rows[:, width:].view(size, length, self._shared, 2 * head)
         return query.transpose(1, 2), key_value.transpose(1, 2)
 
-    def output(self, query: Tensor, key_value: Tensor, bias: Tensor, places: Places) -> Tensor:
+    def output(
+        self, query: Tensor, key_value: Tensor, bias: Tensor, positions: PositionInput
+    ) -> Tensor:
         """Attend and project: (B, H, T, E), (B, G, W, 2 E), (B, 1, 1 or T, W) -> (B T, D)."""
         return self._output(_attend(query, key_value, bias))
 
 
 class RotarySelfAttention(SelfAttention):
-    """With queries and keys turned by their places; so keys can stay in the cache as they are."""
+    """With queries and keys turned by their positions, so that keys can stay in the cache."""
 
-    def project(self, x: Tensor, size: int, places: Places) -> tuple[Tensor, Tensor]:
+    def project(self, x: Tensor, size: int, positions: PositionInput) -> tuple[Tensor, Tensor]:
         """As in `SelfAttention`."""
-        assert isinstance(places, Tensor)
+        assert isinstance(positions, Tensor)
         query, key_value = super().project(x, size, None)
         key = key_value[..., : query.size(3)]
-        key.copy_(rotated(key, places))
-        return rotated(query, places), key_value
+        key.copy_(rotated(key, positions))
+        return rotated(query, positions), key_value
 
 
 class RelativeSelfAttention(SelfAttention):
     """With scores of offsets; the content bias u is part of the bias of queries."""
 
     def __init__(self, attention: RelativeAttention, products: Products) -> None:
-        super().__init__(attention, products)
-        difference = attention.position_bias.detach() - attention.content_bias.detach()
-        scale = 1.0 / math.sqrt(attention.head_width)
+        content = attention.content_bias.detach()
+        root = math.sqrt(attention.head_width)
+        super().__init__(attention, products, query_bias=content / root)
+        difference = attention.position_bias.detach() - content
+        scale = 1.0 / root
         self._difference = difference.view(attention.heads, 1, -1) * scale
         self._position = attention.position
         self._by_heads = attention.by_heads
         self._known: tuple[Tensor | None, Tensor] = (None, self._difference)
 
-    def _scaled_query(self, attention: MultiHeadAttention) -> tuple[Tensor, Tensor | None]:
-        assert isinstance(attention, RelativeAttention)
-        weight, bias = _scaled_query(attention)
-        content = attention.content_bias.detach() / math.sqrt(attention.head_width)
-        return weight, content if bias is None else bias + content
-
-    def output(self, query: Tensor, key_value: Tensor, bias: Tensor, places: Places) -> Tensor:
+    def output(
+        self, query: Tensor, key_value: Tensor, bias: Tensor, positions: PositionInput
+    ) -> Tensor:
         """As in `SelfAttention`."""
-        assert isinstance(places, Offsets)
+        assert isinstance(positions, Offsets)
         size, heads, length, width = query.shape
         biased = (query + self._difference.to(query.dtype)).transpose(0, 1)
-        offsets = self._projected(places.table)[:, places.rows].to(query.dtype)
+        offsets = self._projected(positions.table)[:, positions.rows].to(query.dtype)
         scores = torch.bmm(biased.reshape(heads, -1, width), offsets.transpose(1, 2))
         scores = scores.view(heads, size, length, -1).transpose(0, 1)
-        index = places.index.expand(size, heads, length, -1)
+        index = positions.index.expand(size, heads, length, -1)
         return self._output(_attend(query, key_value, scores.gather(3, index) + bias))
 
     def _projected(self, table: Tensor) -> Tensor:

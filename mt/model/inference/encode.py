@@ -17,19 +17,19 @@ from torch.nn import functional
 from mt.model.attention import causal_bias
 from mt.model.decoder_only import DecoderOnly
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.inference.attention import Offsets, Places, by_heads
-from mt.model.inference.kv_cache import DecoderState, SlotCache, SourceMemory, whole_vectors
+from mt.model.inference.attention import Offsets, PositionInput, by_heads
+from mt.model.inference.kv_cache import DecoderState, SlotCache, SourceCache, whole_vectors
 from mt.model.inference.layers import SearchEncoderLayer, make_norm
 from mt.model.inference.linear import Products, make_product
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.positions import LearnedPositions, Positions, RelativePositions
 from mt.model.translation_model import padding_bias
 
-Reader = Callable[[Tensor, Tensor], DecoderState]
+Prefill = Callable[[Tensor, Tensor], DecoderState]
 """From a source (B, S) and its mask (B, S), True at tokens, to a state of one row a sentence."""
 
 
-class EncoderReader:
+class EncoderPrefill:
     """The stack of an encoder, and the keys and values that the decoder asks of it."""
 
     def __init__(self, model: EncoderDecoder, products: Products) -> None:
@@ -50,14 +50,14 @@ class EncoderReader:
         )
 
     def __call__(self, source: Tensor, source_mask: Tensor) -> DecoderState:
-        """As in `Reader`; no slot is taken."""
+        """As in `Prefill`; no slot is taken."""
         size, length = source.shape
         config = self._config
         heads = config.key_value_heads or config.heads
         bias = _padded(padding_bias(source_mask), whole_vectors(length))
-        x, places = embedded(source, self._embedding, self._positions, bias.size(3))
+        x, positions = embedded(source, self._embedding, self._positions, bias.size(3))
         for layer in self._layers:
-            x, _ = layer.read(x, size, bias, places)
+            x, _ = layer.read(x, size, bias, positions)
         both = self._keys_values(self._norm(x))
         # (B S, Y G 2E) -> (Y, B, G, S, 2 E)
         both = both.view(size, length, self._depth, heads, -1).permute(2, 0, 3, 1, 4)
@@ -69,12 +69,12 @@ class EncoderReader:
             cache=SlotCache.empty(
                 self._depth, size, heads, config.d_model // config.heads, like=keys_values
             ),
-            places=source.new_zeros(size, 0) if self._relative_target else None,
-            source=SourceMemory(keys_values=keys_values, bias=bias),
+            slot_positions=source.new_zeros(size, 0) if self._relative_target else None,
+            source=SourceCache(keys_values=keys_values, bias=bias),
         )
 
 
-class StreamReader:
+class DecoderOnlyPrefill:
     """The only stack of a decoder-only model, which leaves its source in the slots of the cache."""
 
     def __init__(self, model: DecoderOnly, layers: Sequence[SearchEncoderLayer]) -> None:
@@ -85,7 +85,7 @@ class StreamReader:
         self._layers = layers
 
     def __call__(self, source: Tensor, source_mask: Tensor) -> DecoderState:
-        """As in `Reader`; the tokens of the source are fed already."""
+        """As in `Prefill`; the tokens of the source are fed already."""
         size, length = source.shape
         if isinstance(self._positions, LearnedPositions):
             self._positions.check_sides(length, 0)
@@ -94,45 +94,45 @@ class StreamReader:
         if self._is_causal:
             bias = causal_bias(length, device=source.device)[None, None]
         bias = _padded(bias, whole_vectors(length))
-        x, places = embedded(source, self._embedding, self._positions, bias.size(3))
+        x, positions = embedded(source, self._embedding, self._positions, bias.size(3))
         kept: list[Tensor] = []
         for layer in self._layers:
-            x, keys_values = layer.read(x, size, bias, places)
+            x, keys_values = layer.read(x, size, bias, positions)
             kept.append(keys_values)
         is_relative = isinstance(self._positions, RelativePositions)
-        place = torch.arange(length, device=source.device)
+        slot = torch.arange(length, device=source.device)
         return DecoderState(
             position=source_mask.sum(dim=1),
             longest=length,
             past=padding[:, 0],
             cache=SlotCache.of(torch.stack(kept), length),
-            # Padding, which none sees, counts as the first place: its offsets stay in the table.
-            places=place * source_mask if is_relative else None,
+            # Padding, which none sees, counts as the first position: its offsets stay in the table.
+            slot_positions=slot * source_mask if is_relative else None,
             source=None,
         )
 
 
 def embedded(
     tokens: Tensor, embedding: Tensor, positions: Positions, width: int
-) -> tuple[Tensor, Places]:
-    """Tokens (B, S) -> rows (B S, D), and what attention to `width` keys is to know of places."""
+) -> tuple[Tensor, PositionInput]:
+    """Tokens (B, S) -> rows (B S, D), and what attention to `width` keys needs of positions."""
     size, length = tokens.shape
     x = functional.embedding(tokens, embedding)
     scale = math.sqrt(x.size(2))
-    places: Places = None
+    for_attention: PositionInput = None
     if isinstance(positions, RelativePositions):
-        places = _offsets(positions, length, width)
+        for_attention = _offsets(positions, length, width)
     elif not positions.is_added:
-        places = positions(length)
+        for_attention = positions(length)
     rows = torch.add(positions(length), x, alpha=scale) if positions.is_added else x * scale
-    return rows.view(size * length, -1), places
+    return rows.view(size * length, -1), for_attention
 
 
 def _offsets(positions: RelativePositions, length: int, width: int) -> Offsets:
     """Those of `length` tokens from each other, with room for `width` keys."""
     table, zero = positions.around(length)
-    place = torch.arange(length, device=table.device)
-    index = place + (length - 1) - place[:, None]  # (S, S) of the offset i - j
+    position = torch.arange(length, device=table.device)
+    index = position + (length - 1) - position[:, None]  # (S, S) of the offset i - j
     return Offsets(
         table=table,
         rows=slice(zero + 1 - length, zero + length),

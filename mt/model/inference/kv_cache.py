@@ -1,14 +1,14 @@
-"""What a decoder remembers between steps: the cache, passed and returned, never hidden.
+"""What a decoder keeps between steps: the KV cache, passed and returned, never hidden.
 
 The rows of a sentence share one cache. In a decoder-only model its first slots, which all rows see,
 are those of the source. Each step adds a slot a row, and nothing is moved after that: which slots a
-row may see, those of its own past, is a bias. Reordering a beam reorders the bias alone. Now and
+row may see, those of its own past, is a bias. Reordering a beam reorders only the bias. Now and
 then the slots that no row sees any more are left behind. Of several sentences, the newest slots
 stand side by side; a sentence that came later has none further back.
 
 Keys and values of a position stand side by side, those of all layers in one buffer, so that they
-are gathered by one operation. Places are counted in whole vectors of a CPU: behind the last slot
-come numbers of no meaning, which the bias hides.
+are gathered by one operation. Slots fill whole vectors of a CPU: behind the last one come
+numbers of no meaning, which the bias hides.
 
 Shapes: Y layers, B sentences, K rows a sentence, N = B * K rows, L slots, S source positions, H
 heads of keys and values, E head width.
@@ -16,6 +16,7 @@ heads of keys and values, E head width.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -85,10 +86,10 @@ class SlotCache:
         length = slots.size(1)
         new_space = whole_vectors(length + room)
         # Any slot fills the room, for the bias hides it.
-        places = functional.pad(slots, (0, new_space - length))
+        padded = functional.pad(slots, (0, new_space - length))
         head = torch.arange(heads, device=slots.device)
         first = (sentences[:, None] * heads + head) * space  # (B', H)
-        rows = first[:, :, None] + places[:, None]
+        rows = first[:, :, None] + padded[:, None]
         layer = torch.arange(layers, device=slots.device) * (size * heads * space)
         rows = (layer[:, None] + rows.flatten()).flatten()
         buffer = self._buffer.view(-1, width).index_select(0, rows)
@@ -113,7 +114,7 @@ class SlotCache:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceMemory:
+class SourceCache:
     """Keys and values of the source for all layers, computed once."""
 
     keys_values: Tensor
@@ -121,19 +122,19 @@ class SourceMemory:
     bias: Tensor
     """(B, 1, 1, S) 0 at tokens, else -inf."""
 
-    def of_sentences(self, sentences: Tensor) -> SourceMemory:
+    def of_sentences(self, sentences: Tensor) -> SourceCache:
         """Keep the given sentences, in the given order."""
-        return SourceMemory(
+        return SourceCache(
             keys_values=self.keys_values.index_select(1, sentences),
             bias=self.bias.index_select(0, sentences),
         )
 
-    def joined(self, other: SourceMemory) -> SourceMemory:
+    def joined(self, other: SourceCache) -> SourceCache:
         """With the sentences of `other` behind its own."""
         length = max(self.bias.size(3), other.bias.size(3))
         missing = [length - each.bias.size(3) for each in (self, other)]
         pairs = list(zip((self, other), missing, strict=True))
-        return SourceMemory(
+        return SourceCache(
             keys_values=torch.cat(
                 [functional.pad(each.keys_values, (0, 0, 0, more)) for each, more in pairs], dim=1
             ),
@@ -154,9 +155,9 @@ class DecoderState:
     past: Tensor
     """(B, K, L) 0 at the slots that a row may see, its own past; else -inf."""
     cache: SlotCache
-    source: SourceMemory | None
+    source: SourceCache | None
     """None where the source stands in the slots itself."""
-    places: Tensor | None = None
+    slot_positions: Tensor | None = None
     """(B, L) how many tokens were fed before that of a slot; None where attention does not ask."""
 
     @property
@@ -175,11 +176,12 @@ class DecoderState:
         past = self.past.flatten(0, 1)[lines]
         if rows.dim() == 2 and lines.size(0) == self.past.size(0):
             if self.cache.has_room(lines.size(1)):
-                return self._with(past=past)
+                return dataclasses.replace(self, past=past)
             return self._gathered(torch.arange(lines.size(0), device=rows.device), past)
         sentences = torch.div(lines[:, 0], self.rows_per_sentence, rounding_mode="floor")
         position = self.position[sentences]
-        chosen = self._with(
+        chosen = dataclasses.replace(
+            self,
             position=position,
             longest=int(position.max()) if len(position) else 0,
             source=self.source and self.source.of_sentences(sentences),
@@ -192,10 +194,11 @@ class DecoderState:
         length = int(is_seen.sum(dim=1).max()) if len(sentences) else 0
         # A stable sort brings those that are seen to the right, in their order.
         slots = is_seen.byte().argsort(dim=1, stable=True)[:, is_seen.size(1) - length :]
-        places = None if self.places is None else self.places[sentences].gather(1, slots)
-        return self._with(
+        positions = self.slot_positions
+        return dataclasses.replace(
+            self,
             past=past.gather(2, slots[:, None].expand(-1, past.size(1), -1)),
-            places=places,
+            slot_positions=None if positions is None else positions[sentences].gather(1, slots),
             cache=self.cache.gathered(sentences, slots, room=_ROOM * past.size(1)),
         )
 
@@ -208,19 +211,20 @@ class DecoderState:
             past=torch.cat([_padded_left(past, length) for past in (self.past, other.past)]),
             cache=self.cache.joined(other.cache, room=_ROOM * self.rows_per_sentence),
             source=self.source and other.source and self.source.joined(other.source),
-            places=_joined_places(self.places, other.places, length),
+            slot_positions=_joined_positions(self.slot_positions, other.slot_positions, length),
         )
 
     def grown(self) -> DecoderState:
-        """After a step: with a slot more for each row, seen by it alone; the layers write them."""
+        """After a step: with a slot more for each row, seen only by it; the layers write them."""
         rows = self.rows_per_sentence
         own = torch.full((rows, rows), -math.inf, dtype=self.past.dtype, device=self.past.device)
         own.fill_diagonal_(0.0)
-        places = self.places
-        if places is not None:
-            places = torch.cat((places, self.position[:, None].expand(-1, rows)), dim=1)
-        return self._with(
-            places=places,
+        positions = self.slot_positions
+        if positions is not None:
+            positions = torch.cat((positions, self.position[:, None].expand(-1, rows)), dim=1)
+        return dataclasses.replace(
+            self,
+            slot_positions=positions,
             position=self.position + 1,
             longest=self.longest + 1,
             past=torch.cat((self.past, own.expand(self.past.size(0), -1, -1)), dim=2),
@@ -233,15 +237,12 @@ class DecoderState:
         padded = functional.pad(self.past, (0, whole_vectors(length) - length), value=-math.inf)
         return padded[:, None]
 
-    def _with(self, **changes: object) -> DecoderState:
-        return DecoderState(**{**self.__dict__, **changes})
-
 
 def _padded_left(past: Tensor, length: int) -> Tensor:
     return functional.pad(past, (length - past.size(2), 0), value=-math.inf)
 
 
-def _joined_places(first: Tensor | None, second: Tensor | None, length: int) -> Tensor | None:
+def _joined_positions(first: Tensor | None, second: Tensor | None, length: int) -> Tensor | None:
     """Newest slots side by side; slots that a sentence never had count as its first."""
     if first is None or second is None:
         return None

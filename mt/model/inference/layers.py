@@ -13,7 +13,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mt.model.feed_forward import FeedForward, GatedFeedForward
-from mt.model.inference.attention import CrossAttention, Places, SelfAttention, make_self_attention
+from mt.model.inference.attention import (
+    CrossAttention,
+    PositionInput,
+    SelfAttention,
+    make_self_attention,
+)
 from mt.model.inference.kv_cache import DecoderState
 from mt.model.inference.linear import Products, make_product
 from mt.model.layers import DecoderLayer, EncoderLayer, Residual
@@ -31,7 +36,9 @@ class SearchEncoderLayer:
         self._feed_forward = make_feed_forward(layer.feed_forward, products)
         self._feed_forward_residual = _Residual(layer.feed_forward_residual)
 
-    def read(self, x: Tensor, size: int, bias: Tensor, places: Places) -> tuple[Tensor, Tensor]:
+    def read(
+        self, x: Tensor, size: int, bias: Tensor, positions: PositionInput
+    ) -> tuple[Tensor, Tensor]:
         """All positions of `size` sentences (B) at once: x (B S, D) -> (B S, D).
 
         bias is (B or 1, 1, 1 or S, W). Gives keys and values (B, G, W, 2 E) as well.
@@ -39,19 +46,19 @@ class SearchEncoderLayer:
         kept: list[Tensor] = []
 
         def attend(y: Tensor) -> Tensor:
-            query, key_value = self._attention.project(y, size, places)
+            query, key_value = self._attention.project(y, size, positions)
             missing = bias.size(3) - key_value.size(2)
             kept.append(functional.pad(key_value, (0, 0, 0, missing)))
-            return self._attention.output(query, kept[0], bias, places)
+            return self._attention.output(query, kept[0], bias, positions)
 
         x = self._attention_residual(x, attend)
         return self._feed_forward_residual(x, self._feed_forward), kept[0]
 
     def step(
-        self, x: Tensor, number: int, state: DecoderState, past: Tensor, places: Places
+        self, x: Tensor, number: int, state: DecoderState, past: Tensor, positions: PositionInput
     ) -> Tensor:
         """X (N, D) -> (N, D); writes the newest slots of layer `number` of the cache."""
-        attend = _attend_to_past(self._attention, number, state, past, places)
+        attend = _attend_to_past(self._attention, number, state, past, positions)
         x = self._attention_residual(x, attend)
         return self._feed_forward_residual(x, self._feed_forward)
 
@@ -68,7 +75,7 @@ class SearchDecoderLayer:
         self._feed_forward_residual = _Residual(layer.feed_forward_residual)
 
     def step(
-        self, x: Tensor, number: int, state: DecoderState, past: Tensor, places: Places
+        self, x: Tensor, number: int, state: DecoderState, past: Tensor, positions: PositionInput
     ) -> Tensor:
         """X (N, D) -> (N, D); writes the newest slots of layer `number` of the cache."""
         source = state.source
@@ -77,20 +84,24 @@ class SearchDecoderLayer:
         def attend_to_source(y: Tensor) -> Tensor:
             return self._crossing(y, source.keys_values[number], source.bias)
 
-        x = self._self_residual(x, _attend_to_past(self._attention, number, state, past, places))
+        x = self._self_residual(x, _attend_to_past(self._attention, number, state, past, positions))
         x = self._cross_residual(x, attend_to_source)
         return self._feed_forward_residual(x, self._feed_forward)
 
 
 def _attend_to_past(
-    attention: SelfAttention, number: int, state: DecoderState, past: Tensor, places: Places
+    attention: SelfAttention,
+    number: int,
+    state: DecoderState,
+    past: Tensor,
+    positions: PositionInput,
 ) -> Rows:
     """Write the newest slots of layer `number`, and attend to all that a row may see."""
 
     def attend(y: Tensor) -> Tensor:
-        query, key_value = attention.project(y, past.size(0), places)
+        query, key_value = attention.project(y, past.size(0), positions)
         slots = state.cache.written(number, key_value)
-        return attention.output(query, slots, past, places)
+        return attention.output(query, slots, past, positions)
 
     return attend
 

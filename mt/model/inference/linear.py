@@ -1,8 +1,8 @@
 """Products of search: x W^T + b in float32, bfloat16 or 8-bit integers, arranged once.
 
 Weights of 8 bits have a scale for each output (symmetric, the largest weight at 127); inputs are
-quantised as they come, with one scale for all rows, so that the company of a sentence can change
-its translation there.
+quantised as they come, with one scale for all rows, so that there a translation can depend on the
+rest of the batch.
 
 Shapes: N rows, I inputs, O outputs.
 """

@@ -21,8 +21,8 @@ from torch.nn import functional
 
 from mt.model.decoder_only import DecoderOnly
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.inference.attention import Offsets, Places
-from mt.model.inference.encode import EncoderReader, Reader, StreamReader
+from mt.model.inference.attention import Offsets, PositionInput
+from mt.model.inference.encode import DecoderOnlyPrefill, EncoderPrefill, Prefill
 from mt.model.inference.kv_cache import DecoderState
 from mt.model.inference.layers import SearchDecoderLayer, SearchEncoderLayer, make_norm
 from mt.model.inference.linear import Products, make_product
@@ -39,15 +39,15 @@ class SearchModel:
         self.config = model.config
         self._embedding = model.target_embedding.weight.detach()
         self._scale = math.sqrt(model.config.d_model)
-        self._read: Reader
+        self._prefill: Prefill
         self._layers: Sequence[SearchDecoderLayer | SearchEncoderLayer]
         if isinstance(model, DecoderOnly):
             layers = [SearchEncoderLayer(cast(EncoderLayer, x), products) for x in model.decoder]
-            self._read, self._layers = StreamReader(model, layers), layers
+            self._prefill, self._layers = DecoderOnlyPrefill(model, layers), layers
             self._positions = model.positions
         else:
             assert isinstance(model, EncoderDecoder)
-            self._read = EncoderReader(model, products)
+            self._prefill = EncoderPrefill(model, products)
             self._layers = [
                 SearchDecoderLayer(cast(DecoderLayer, x), products) for x in model.decoder
             ]
@@ -66,7 +66,7 @@ class SearchModel:
 
         It has one row a sentence.
         """
-        return self._read(source, source_mask)
+        return self._prefill(source, source_mask)
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Feed one token a row, tokens (N,); give logits (N, V) for the next, and the new state."""
@@ -75,29 +75,29 @@ class SearchModel:
         x = functional.embedding(tokens.view(-1, rows), self._embedding)
         after = state.grown()
         past = after.past_bias()
-        places: Places = None
+        for_attention: PositionInput = None
         if isinstance(positions, RelativePositions):
             x = x * self._scale
-            places = _offsets_of_slots(positions, after, past.size(3))
+            for_attention = _offsets_of_slots(positions, after, past.size(3))
         else:
             table = positions.at(state.position, state.longest)
             if positions.is_added:
                 x = torch.add(table[:, None], x, alpha=self._scale)
             else:
                 x = x * self._scale
-                places = table[:, None, None]
+                for_attention = table[:, None, None]
         x = x.view(tokens.size(0), -1)
         for number, layer in enumerate(self._layers):
-            x = layer.step(x, number, after, past, places)
+            x = layer.step(x, number, after, past, for_attention)
         return self.project(self._norm(x)), after
 
 
 def _offsets_of_slots(positions: RelativePositions, state: DecoderState, width: int) -> Offsets:
     """How far before the newest token of each sentence its slots, padded to `width`, stand."""
-    assert state.places is not None
+    assert state.slot_positions is not None
     table, zero = positions.around(state.longest)
     # The newest token of a sentence has as many before it as were fed, less itself.
-    offset = (state.position[:, None] - 1) - state.places  # (B, L)
+    offset = (state.position[:, None] - 1) - state.slot_positions  # (B, L)
     index = (state.longest - 1) - offset
     return Offsets(
         table=table,

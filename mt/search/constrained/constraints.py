@@ -2,12 +2,12 @@
 
 What is demanded goes before what is forbidden: inside its prefix a hypothesis goes on as the prefix
 does, and at its bound it ends, whatever the constraints say. The end of a hypothesis is forbidden
-by `MinimumLength` alone, and there only while a word may follow. So no hypothesis is ever left
+only by `MinimumLength`, and there only while a word may follow. So no hypothesis is ever left
 without a way to go on or to end.
 
 Each works on all rows at once, and on each sentence by itself.
 
-Shapes: B sentences, K places, V vocabulary, T tokens of the longest hypothesis, n tokens of an
+Shapes: B sentences, K slots, V vocabulary, T tokens of the longest hypothesis, n tokens of an
 n-gram.
 """
 
@@ -62,20 +62,20 @@ def constrain(
 ) -> None:
     """Set to -inf in place, in scores (B, K, V), all that must not follow tokens (B, K, T + 1).
 
-    Where one token alone may follow, a prefix's or the end at the bound, it keeps its price, so
+    Where only one token may follow, a prefix's or the end at the bound, it keeps its price, so
     that the score stays the model's score.
     """
     demanded = [sentence.demanded_next(symbols.end) for sentence in sentences]
     rows = [b for b, token in enumerate(demanded) if token is not None]
     if rows:
-        places = torch.tensor(rows, device=scores.device)
+        demanding = torch.tensor(rows, device=scores.device)
         only = torch.tensor([demanded[b] for b in rows], device=scores.device)
-        price = scores[places, :, only]  # (rows, K)
+        price = scores[demanding, :, only]  # (rows, K)
     for constraint in constraints_of(config, symbols):
         constraint.forbid(scores, tokens, sentences)
     if rows:
-        scores[places] = -math.inf
-        scores[places, :, only] = price
+        scores[demanding] = -math.inf
+        scores[demanding, :, only] = price
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class NoRepeatedNgram:
         last = tokens[:, :, None, width - self.size + 1 :]  # (B, K, 1, n - 1)
         is_again = (windows[..., :-1] == last).all(dim=3)
         starts = torch.arange(windows.size(2), device=tokens.device)
-        is_again &= starts >= _first_places(tokens, sentences)[:, None, None]
+        is_again &= starts >= _first_indices(tokens, sentences)[:, None, None]
         _forbid_tokens(scores, windows[..., -1], is_again)
 
 
@@ -119,10 +119,10 @@ class NoLoop:
         """Forbid each token that would complete a run for the time after the last allowed one.
 
         Runs of p tokens come `most` + 1 times in a row where `most` * p tokens equal those p
-        places before them; the last of them is yet to come.
+        positions before them; the last of them is yet to come.
         """
         width = tokens.size(2)
-        first = _first_places(tokens, sentences)[:, None]
+        first = _first_indices(tokens, sentences)[:, None]
         returning, is_loop = [], []
         for period in range(1, min(LONGEST_LOOP, width // (self.most + 1)) + 1):
             start = width - self.most * period + 1
@@ -158,11 +158,11 @@ class MinimumLength:
         scores[..., self.end] = end.masked_fill(must_go_on, -math.inf)
 
 
-def _first_places(tokens: Tensor, sentences: Sequence[Sentence]) -> Tensor:
+def _first_indices(tokens: Tensor, sentences: Sequence[Sentence]) -> Tensor:
     """(B) where the first token behind the start symbol stands in tokens (B, K, T + 1)."""
     width = tokens.size(2)
-    places = [width - sentence.length for sentence in sentences]
-    return torch.tensor(places, device=tokens.device)
+    firsts = [width - sentence.length for sentence in sentences]
+    return torch.tensor(firsts, device=tokens.device)
 
 
 def _forbid_tokens(scores: Tensor, tokens: Tensor, where: Tensor) -> None:

@@ -158,7 +158,7 @@ class Phrase:
         return {begun: frozenset(tokens) for begun, tokens in found.items()}
 
 
-class Progress(NamedTuple):
+class PhraseProgress(NamedTuple):
     """How far a hypothesis has come with the phrases of its sentence."""
 
     last: int
@@ -170,8 +170,10 @@ class Progress(NamedTuple):
     is_lost: bool = False
     """It has left what it is bound to, or has a phrase more often than it may."""
 
-    def after(self, phrases: Sequence[Phrase], token: int, *, is_forced: bool = False) -> Progress:
-        """With one token more; `is_forced` where it was chosen for a phrase alone."""
+    def after(
+        self, phrases: Sequence[Phrase], token: int, *, is_forced: bool = False
+    ) -> PhraseProgress:
+        """With one token more; `is_forced` where it was chosen only for a phrase."""
         reached = tuple(
             phrase.after(each, self.last, token)
             for phrase, each in zip(phrases, self.reached, strict=True)
@@ -184,7 +186,7 @@ class Progress(NamedTuple):
         if is_forced and not bound:
             bound = frozenset(i for i, each in enumerate(reached) if each.begun)
         is_lost = is_lost or any(map(Phrase.is_exceeded, phrases, reached))
-        return Progress(token, reached, bound, is_lost)
+        return PhraseProgress(token, reached, bound, is_lost)
 
     def may_end(self, phrases: Sequence[Phrase]) -> bool:
         """Whether it has all that it needs."""

@@ -7,6 +7,7 @@ from what was drawn before nor from what is drawn beside it. All on the device o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -40,6 +41,7 @@ def philox(counter: Words, key: tuple[Tensor, Tensor]) -> Words:
     return c0, c1, c2, c3
 
 
+@lru_cache(maxsize=1 << 14)  # that of a sentence is asked for at each step
 def key_of(*parts: int | Sequence[int]) -> tuple[int, int]:
     """Two words of a key for some whole numbers; other numbers, other words."""
     key = key_of_bytes(repr(parts).encode())
@@ -49,12 +51,12 @@ def key_of(*parts: int | Sequence[int]) -> tuple[int, int]:
 def gumbels(keys: Tensor, counters: Tensor, count: int) -> Tensor:
     """(R, count) numbers of the standard Gumbel distribution, float32.
 
-    keys (R, 2) and counters (R, 3) are words; the fourth word of a counter is the place of the
+    keys (R, 2) and counters (R, 3) are words; the fourth word of a counter is the index of the
     number, so that a row with more of them begins with the same.
     """
-    place = torch.arange((count + 3) // 4, device=keys.device)
+    index = torch.arange((count + 3) // 4, device=keys.device)
     words = philox(
-        (place, counters[:, :1], counters[:, 1:2], counters[:, 2:]), (keys[:, :1], keys[:, 1:])
+        (index, counters[:, :1], counters[:, 1:2], counters[:, 2:]), (keys[:, :1], keys[:, 1:])
     )
     # (R, ceil(count / 4)) four times -> (R, count)
     bits = torch.stack(words, dim=2).flatten(1)[:, :count]

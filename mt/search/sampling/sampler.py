@@ -1,13 +1,13 @@
 """Ancestral sampling: each of K samples of a sentence grows by tokens drawn from the model.
 
-The samples of a sentence stand in the places of a beam, sample k in place k from its first token to
-its last; one that ends keeps its place until all have ended. So samples are scheduled as
-hypotheses are, and refilled alike. A sample has the model's own log-probability, whatever the
-temperature and the filters it was drawn by, and whatever constraints left to draw from.
+The samples of a sentence have the slots of a beam, sample k slot k from its first token to its
+last; one that ends keeps its slot until all have ended. So samples are scheduled as hypotheses are,
+and refilled alike. A sample has the model's own log-probability, whatever the temperature and the
+filters it was drawn by, and whatever constraints left to draw from.
 
-The random numbers of a token follow from the seed, the stream of the sentence
-(`Demands.stream`), the number of the sample and that of the token: neither the company of a
-sentence nor how many samples it has changes a sample.
+The random numbers of a token follow from the seed, the random stream of the sentence
+(`Demands.random_stream`), the number of the sample and that of the token: neither the rest of the
+batch nor how many samples a sentence has changes a sample.
 
 Shapes: B sentences, K samples, V vocabulary, T tokens of the longest sample.
 """
@@ -23,60 +23,11 @@ from torch import Tensor
 from mt.config import SamplingConfig, SearchConfig
 from mt.errors import ModelNumbersError
 from mt.search.beam import Beam, next_tokens, stop, without_done
-from mt.search.constrained.beam_allocation import has_phrases
-from mt.search.hypothesis import FinishedHypotheses, Hypothesis, SearchResult
+from mt.search.hypothesis import SearchResult
 from mt.search.sampling.philox import key_of
 from mt.search.sampling.top_p import Drawn, draw_tokens
-from mt.search.sentence import Sentence, Symbols
+from mt.search.sentence import Symbols
 from mt.search.step import S, StepModel
-
-
-class FinishedSamples(FinishedHypotheses):
-    """The samples of one sentence that have ended, each with its number."""
-
-    def __init__(
-        self, config: SearchConfig, max_length: int, *, samples: int, key: tuple[int, int]
-    ) -> None:
-        """Wait for so many samples; `key` is that of the sentence's random numbers."""
-        super().__init__(config, max_length)
-        self.key = key
-        self._places: list[int] = []
-        self._samples = samples
-
-    def add_sample(
-        self, place: int, tokens: tuple[int, ...], log_probability: float, *, hit_limit: bool
-    ) -> None:
-        """Take a sample that has just ended."""
-        self.add(tokens, log_probability, hit_limit=hit_limit)
-        self._places.append(place)
-
-    def cannot_improve(self, best_live: float) -> bool:
-        """Never while a sample is under way: each is wanted, however improbable."""
-        return False
-
-    def result(self) -> SearchResult:
-        """All samples in the order of their numbers."""
-        of_place: dict[int, Hypothesis] = dict(zip(self._places, self._kept, strict=True))
-        return SearchResult(
-            hypotheses=tuple(of_place[place] for place in range(self._samples)),
-            is_close_call=self.had_close_call,
-        )
-
-
-def prepare(beam: Beam[S], *, config: SearchConfig, sampling: SamplingConfig) -> None:
-    """Make the sentences of a beam that has just begun ones that are sampled.
-
-    Raises ValueError for one that demands phrases: only a search finds hypotheses that hold them.
-    """
-    if has_phrases(beam.sentences):
-        raise ValueError("a sentence that is sampled cannot demand phrases")
-    for sentence in beam.sentences:
-        sentence.finished = FinishedSamples(
-            config,
-            sentence.limit,
-            samples=sampling.samples,
-            key=key_of(sampling.seed, sentence.demands.stream),
-        )
 
 
 def advance_samples(
@@ -128,7 +79,8 @@ def _draw(
     step: Tensor, rows: Tensor, live: Tensor, beam: Beam[S], sampling: SamplingConfig
 ) -> Drawn:
     """Draw the next tokens of samples that are `live` (B, K), by `rows` (B, K) of step (N, V)."""
-    keys = torch.tensor([_of(sentence).key for sentence in beam.sentences], device=step.device)
+    streams = [sentence.demands.random_stream for sentence in beam.sentences]
+    keys = torch.tensor([key_of(sampling.seed, each) for each in streams], device=step.device)
     lengths = torch.tensor([each.length for each in beam.sentences], device=step.device)
     b, k = live.nonzero().unbind(1)
     return draw_tokens(step, rows[live], keys[b], torch.stack((lengths[b], k), dim=1), sampling)
@@ -139,18 +91,13 @@ def _retire(tokens: Tensor, log_probability: Tensor, ended: Tensor, beam: Beam[S
 
     All of them come from the device together: each transfer waits for all that it has to do.
     """
-    places = ended.nonzero()
-    fed = tokens[ended, :-1].tolist()  # (R, T + 1), as `places` are ordered
+    slots = ended.nonzero()
+    fed = tokens[ended, :-1].tolist()  # (R, T + 1), as `slots` are ordered
     prices = log_probability[ended].tolist()
-    for (b, k), row, price in zip(places.tolist(), fed, prices, strict=True):
+    for (b, k), row, price in zip(slots.tolist(), fed, prices, strict=True):
         sentence = beam.sentences[b]
         found = tuple(row[len(row) - sentence.length :])
         if price == -math.inf and len(found) < len(sentence.demands.prefix):
             found = sentence.demands.prefix
         is_at_limit = len(found) >= sentence.limit
-        _of(sentence).add_sample(k, found, price, hit_limit=is_at_limit)
-
-
-def _of(sentence: Sentence) -> FinishedSamples:
-    assert isinstance(sentence.finished, FinishedSamples)
-    return sentence.finished
+        sentence.finished.add(found, price, slot=k, hit_limit=is_at_limit)

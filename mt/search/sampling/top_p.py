@@ -8,7 +8,7 @@ Of tokens of the same probability the one with the smaller id counts as the more
 
 A token is drawn as the one with the largest log q + g, g from the standard Gumbel distribution: a
 difference in rounding then matters with a likelihood of its own size, however large the
-vocabulary, while a place in a cumulated distribution is moved by the rounding of all before it. So
+vocabulary, while a bound in a cumulated distribution is moved by the rounding of all before it. So
 that not every token needs a number of its own, a group of tokens is drawn by its mass, and then one
 of the group. What is drawn outside top-k or top-p is refused, and drawn anew inside: nothing
 is sorted.
@@ -93,8 +93,8 @@ def _draw_by_groups(q: Tensor, keys: Tensor, counters: Tensor, config: SamplingC
     group, is_close = _largest(mass.log_().add_(noise[:, :groups]), config)
     tokens = group[:, None] + torch.arange(depth + 1, device=q.device) * groups  # (R, D)
     weights = q.gather(1, tokens.clamp(max=vocabulary - 1)).masked_fill_(tokens >= vocabulary, 0.0)
-    place, is_close_too = _largest(weights.log_().add_(noise[:, groups:]), config)
-    return Drawn(token=group + place * groups, is_close=is_close | is_close_too)
+    offset, is_close_too = _largest(weights.log_().add_(noise[:, groups:]), config)
+    return Drawn(token=group + offset * groups, is_close=is_close | is_close_too)
 
 
 def _draw_inside(q: Tensor, keys: Tensor, counters: Tensor, config: SamplingConfig) -> Drawn:
@@ -116,13 +116,13 @@ def _draw_inside(q: Tensor, keys: Tensor, counters: Tensor, config: SamplingConf
 
 
 def _largest(score: Tensor, config: SamplingConfig) -> tuple[Tensor, Tensor]:
-    """The place of the largest of each row of score (R, M), and whether another is close."""
+    """The index of the largest of each row of score (R, M), and whether another is close."""
     if score.size(1) == 1:
         return score.new_zeros(len(score), dtype=torch.long), score.new_zeros(
             len(score), dtype=torch.bool
         )
-    best, place = score.topk(2, dim=1)
-    return place[:, 0], best[:, 0] - best[:, 1] < CLOSE / config.temperature
+    best, index = score.topk(2, dim=1)
+    return index[:, 0], best[:, 0] - best[:, 1] < CLOSE / config.temperature
 
 
 @dataclass(frozen=True, kw_only=True)
