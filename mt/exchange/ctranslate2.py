@@ -35,7 +35,7 @@ Stored = Literal["float32", "float16", "bfloat16", "int8"]
 """Types in which the weights of matrices can be stored."""
 
 NUM_POSITIONS = 2048
-"""Places for which sinusoids are written: CTranslate2's own have another order, so it is given a
+"""Positions for which sinusoids are written: CTranslate2's own have another order, so it is given a
 table, and refuses a sequence beyond it."""
 
 _VOCABULARY_MAP = "vmap.txt"
@@ -114,7 +114,7 @@ def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     for layer_spec, layer in zip(spec.decoder.layer, model.decoder, strict=True):
         weights.decoder_layer(layer_spec, cast(DecoderLayer, layer))
     if left := weights.left():
-        raise ModelFolderError(f"{name}: CTranslate2 has no place for the tensor {left[0]}")
+        raise ModelFolderError(f"{name}: CTranslate2 has no variable for the tensor {left[0]}")
     spec.config.layer_norm_epsilon = weights.epsilon
     _set_vocabularies(spec, loaded.tokenizers, name=name)
     return spec
@@ -139,7 +139,7 @@ def _refuse_unknown(config: ModelConfig, name: str) -> None:
 def _set_vocabularies(spec: Any, tokenizers: TokenizerPair, *, name: str) -> None:
     """Give the pieces in the order of their ids, and the symbols that are added or expected.
 
-    Raises ModelFolderError where two are alike: CTranslate2 knows them by their names alone.
+    Raises ModelFolderError where two are alike: CTranslate2 knows them only by their names.
     """
     source, target = (
         tokenizer.pieces(range(tokenizer.vocab_size))
@@ -180,7 +180,7 @@ def _vocabulary_map(shortlist: Shortlist, tokenizers: TokenizerPair) -> str:
 
 
 class _Weights:
-    """Puts the weights of a model into places of a description, and knows which are left."""
+    """Puts the weights of a model into the variables of a description, and knows which are left."""
 
     def __init__(self, model: EncoderDecoder) -> None:
         self._names = {id(parameter): name for name, parameter in model.named_parameters()}

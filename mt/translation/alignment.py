@@ -21,7 +21,7 @@ from mt.text.tokenizer import END
 from mt.translation.forced import Forced, TokenPair
 
 Link = tuple[int, int]
-"""A place in the source and a place in the target, counted from 0."""
+"""An index in the source and one in the target, counted from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +43,8 @@ class AttentionView:
         attention (T + 1, S + 1) is as in `Forced.attention`.
         """
         num_source = attention.size(1) - 1
-        places: list[int] = self.rows(attention).argmax(dim=1).tolist()
-        return [place if place < num_source else None for place in places]
+        sources: list[int] = self.rows(attention).argmax(dim=1).tolist()
+        return [index if index < num_source else None for index in sources]
 
 
 def word_alignment(
@@ -73,7 +73,7 @@ def pharaoh(alignment: Iterable[Link]) -> str:
 
 
 def best_view(pairs: Sequence[TokenPair], forced: Sequence[Forced]) -> AttentionView:
-    """The view whose links tell most about the examples `pairs`, decoded by force.
+    """The view whose links say most about the examples `pairs`, decoded by force.
 
     `forced` holds the attention of the layers to choose from. Measured is `linked_information`:
     good links join the same tokens again and again. Raises ValueError without examples.
@@ -86,15 +86,15 @@ def best_view(pairs: Sequence[TokenPair], forced: Sequence[Forced]) -> Attention
     def information(view: AttentionView) -> float:
         joint: Counter[tuple[int, int]] = Counter()
         for (source, target), each in zip(pairs, forced, strict=True):
-            for place, token in zip(view.links(each.attention[view.layer]), target, strict=True):
-                joint[END if place is None else source[place], token] += 1
+            for index, token in zip(view.links(each.attention[view.layer]), target, strict=True):
+                joint[END if index is None else source[index], token] += 1
         return linked_information(joint)
 
     return max(views, key=information)
 
 
 def linked_information(joint: Counter[tuple[int, int]]) -> float:
-    """How much linked tokens tell of each other, in nats, by the counts of each two together.
+    """How much linked tokens say of each other, in nats, by the counts of each two together.
 
     sum_xy p(x, y) log(p(x, y) / (p(x) p(y))), the mutual information, over those x and y that were
     linked twice or more: few examples make what is linked once look informative, whatever it is.

@@ -95,7 +95,7 @@ def load_members(
     search: SearchConfig | None = None,
     keep_case: bool = False,
 ) -> list[LoadedModel]:
-    """Read model folders that are to predict together, with `search` in place of their settings.
+    """Read model folders that are to predict together, with `search` instead of their settings.
 
     With `keep_case` they read all text in the case in which it is written.
 

@@ -1,4 +1,4 @@
-"""Signs that a translation may be wrong, by its text alone: hints to look, and no verdicts.
+"""Signs that a translation may be wrong, only by its text: hints to look, and no verdicts.
 
 Bounds were chosen on references of public test sets, few of which are to be flagged
 (docs/translating.md has the counts).
@@ -39,7 +39,7 @@ def flags_of(
     """What is conspicuous about `text` as a translation of `source`.
 
     `hit_limit`: search ended it at the length bound. `usual` is the `log_proportion` of most pairs.
-    A blank text is empty and of unusual length at most, that of a blank source the latter alone.
+    A blank text is empty and of unusual length at most, that of a blank source only the latter.
     """
     source, text = normalise(source), normalise(text)
     found: list[Flag] = []
@@ -114,7 +114,7 @@ def _has_loop(text: str) -> bool:
 
 
 def _longest_match(items: Sequence[str], period: int) -> int:
-    """The most items in a row that equal the item `period` places before them."""
+    """The most items in a row that equal the item `period` positions before them."""
     longest = run = 0
     for before, item in zip(items, items[period:], strict=False):
         run = run + 1 if before == item else 0

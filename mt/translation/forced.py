@@ -61,7 +61,7 @@ def force(
 ) -> list[Forced]:
     """Decode the target of each pair by force, in batches of pairs of like lengths.
 
-    The model is put in evaluation mode. In float32 on the CPU the company of a pair moves its
+    The model is put in evaluation mode. In float32 on the CPU the rest of a batch moves its
     log-probabilities by no more than rounding does. `attention_of` are the decoder layers,
     counted from 0, whose attention is wanted.
 
@@ -110,7 +110,7 @@ def force_together(
 
 
 def _batches(pairs: Sequence[TokenPair], batch_size: int) -> Iterator[list[int]]:
-    """Places of the pairs, long ones first, in batches that hold little padding."""
+    """Indices of the pairs, long ones first, in batches that hold little padding."""
     lengths = [(len(target) + 1, len(source) + 1) for source, target in pairs]
     batch: list[int] = []
     widest = longest = 0

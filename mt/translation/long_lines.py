@@ -64,18 +64,18 @@ def split_lines(
 ) -> SplitLines:
     """Split the lines whose `sources` (their token ids) are more than `max_tokens`.
 
-    `whole` are the places of lines that are not split; None splits none.
+    `whole` are the indices of lines that are not split; None splits none.
     """
     return SplitLines(
         segments=tuple(
             (Segment(text=line),)
-            if max_tokens is None or len(source) <= max_tokens or place in whole
+            if max_tokens is None or len(source) <= max_tokens or index in whole
             else tuple(
                 split_long(
                     line, count_tokens=count_tokens, max_tokens=max_tokens, language=language
                 )
             )
-            for place, (line, source) in enumerate(zip(lines, sources, strict=True))
+            for index, (line, source) in enumerate(zip(lines, sources, strict=True))
         )
     )
 

@@ -36,7 +36,7 @@ class ScoredTokens:
     log_probabilities: tuple[float, ...]
     """(T + 1) natural logs of the probabilities of the tokens, that of the end symbol last."""
     token_links: tuple[int | None, ...] | None
-    """(T) the place of the source token that each token is aligned to, or None for none."""
+    """(T) the index of the source token that each token is aligned to, or None for none."""
     alignment: tuple[Link, ...] | None
     """Words of the source and of the target that are aligned. None, as above, unless asked for."""
 
@@ -57,7 +57,7 @@ class ScoredPair:
     """(T) without end symbol."""
     scored: ScoredTokens
     recased: str | None = None
-    """What was read in place of the source, where that was not written in usual case."""
+    """What was read instead of the source, where that was not written in usual case."""
 
 
 class Scorer:
@@ -77,8 +77,8 @@ class Scorer:
     ) -> None:
         """Use `model` where it is; `batch_size` counts pairs.
 
-        With `others`, of the same tokenizers, it is an ensemble; alignments are those of `model`
-        alone. `examples` are pairs by which the view of attention is chosen that aligns best.
+        With `others`, of the same tokenizers, it is an ensemble; alignments are those of
+        `model`. `examples` are pairs by which the view of attention is chosen that aligns best.
 
         Raises ValueError for a batch size below 1 and for other tokenizers.
         """
@@ -135,8 +135,8 @@ class Scorer:
 
         Raises DataError for a side beyond a table of learned positions.
         """
-        stream = iter(pairs)
-        while window := list(islice(stream, self._batch_size * _WINDOW)):
+        remaining = iter(pairs)
+        while window := list(islice(remaining, self._batch_size * _WINDOW)):
             yield from self._score_window(window, with_alignment=with_alignment)
 
     def score_tokens(

@@ -71,11 +71,11 @@ class _Job:
 
 @dataclass(kw_only=True)
 class Searcher:
-    """Searches tokenised sources; what company they have changes no result.
+    """Searches tokenised sources; the rest of a batch changes no result.
 
     The products of a batch round a little differently with its size. Where so little decides a
-    choice (`SearchResult.is_close_call`), the sentence is searched again alone: in float32 on the
-    CPU the result follows from the sentence.
+    choice (`SearchResult.is_close_call`), the sentence is searched again by itself: in float32 on
+    the CPU the result follows from the sentence.
     """
 
     replicas: Sequence[Replica]
@@ -133,7 +133,7 @@ class Searcher:
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.
 
-        Raises DeviceMemoryError for a sentence that alone does not fit in memory.
+        Raises DeviceMemoryError for a sentence that does not fit in memory by itself.
         """
         order = sorted(range(len(sources)), key=lambda key: -len(sources[key]))
         found = self._in_room(sources, order)

@@ -46,7 +46,7 @@ class SourceReader:
     """That of the lines; empty where it is not known."""
     glossary: Glossary | None
     is_sampled: bool
-    """Whether each part needs a stream of random numbers."""
+    """Whether each part needs random numbers of its own."""
     listener: Listener
 
     def read(

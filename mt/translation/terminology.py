@@ -3,7 +3,7 @@
 A translation that has its terms by itself stays what it is without a glossary. Only the lines
 whose best translation lacks one are searched once more, for hypotheses that hold them all
 (`mt.search.constrained.beam_allocation`), with a wider beam: the banks share it. Whether a term is
-honoured is decided by the text alone.
+honoured is decided only by the text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mt.translation.searching import Searcher
 from mt.translation.source import Source
 from mt.translation.translation import Translation
 
-_LEAST_BEAM = 10  # places of a search for phrases; and at least twice the usual ones
+_LEAST_BEAM = 10  # slots of a search for phrases; and at least twice the usual ones
 _SPACE = "\u2581".encode()
 # What may stand before a word without a space, in one script or another.
 _OPENERS = ("(", '"', "“", "„", "«", "「", "（", "，", "。", "-", "/", "'")
@@ -46,7 +46,7 @@ class Terminology:
         """For translations written by `tokenizer` and found by `searcher`.
 
         With `all_candidates` every hypothesis of a line must honour its terms, because any of them
-        may be chosen; else the best alone decides whether it is searched again.
+        may be chosen; else only the best decides whether it is searched again.
         """
         self._glossary = glossary
         self._tokenizer = tokenizer

@@ -51,7 +51,7 @@ class Translation:
     source: str
     hypotheses: tuple[TranslatedText, ...]
     recased: str | None = None
-    """What was translated in its place, where the source was not written in usual case."""
+    """What was translated instead, where the source was not written in usual case."""
     error: str | None = None
     """Why there are no hypotheses, of a line that is too long to be translated."""
     terms: tuple[Asked, ...] | None = None
@@ -82,7 +82,7 @@ BLANK = (TranslatedText(text="", score=0.0, tokens=(), hit_limit=False),)
 def texts_of(
     hypotheses: Sequence[Hypothesis], decode: Callable[[Sequence[int]], str]
 ) -> tuple[TranslatedText, ...]:
-    """The texts of hypotheses; of those that read alike, the best alone."""
+    """The texts of hypotheses; of those that read alike, only the best."""
     texts: dict[str, TranslatedText] = {}
     for each in samples_of(hypotheses, decode):
         texts.setdefault(each.text, each)

@@ -33,7 +33,7 @@ _WINDOW = 32  # batches that are sorted by length together
 class Translator:
     """Translates lines by a model or an ensemble; a line longer than it is good for, in parts.
 
-    The translation of a line depends on that line alone: in float32 on the CPU neither the batch
+    The translation of a line depends only on that line: in float32 on the CPU neither the batch
     size nor the other lines change it.
     """
 
@@ -198,8 +198,8 @@ class Translator:
         self, lines: Iterable[str], prefixes: Iterable[str] | None, first_line: int
     ) -> Iterator[Translation]:
         """Translate lines as they come, a window at a time."""
-        stream = iter(lines)
-        windows = iter(lambda: list(islice(stream, self.window)), [])
+        remaining = iter(lines)
+        windows = iter(lambda: list(islice(remaining, self.window)), [])
         for window, of_window in with_prefixes(windows, prefixes):
             yield from self.translate_window(window, first_line=first_line, prefixes=of_window)
             first_line += len(window)
@@ -226,7 +226,9 @@ class Translator:
                 source=line,
                 hypotheses=() if i in read.too_long else self._choice.joined(of_line, segments),
                 recased=None if text == line else text,
-                error=_error(read.too_long.get(i)),
+                error=f"{read.too_long[i]} tokens, too long to be translated"
+                if i in read.too_long
+                else None,
             )
             for i, (line, text, of_line, segments) in enumerate(
                 zip(lines, read.texts, found, read.split.segments, strict=True)
@@ -238,14 +240,9 @@ class Translator:
 
     def _translate_parts(self, parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
         """The translations of parts, in order; of one without tokens, the blank one."""
-        places = [i for i, part in enumerate(parts) if part]
-        results = self._finder.search([parts[i] for i in places])
+        searched = [i for i, part in enumerate(parts) if part]
+        results = self._finder.search([parts[i] for i in searched])
         found: list[tuple[TranslatedText, ...]] = [self._choice.blank] * len(parts)
-        for i, result in zip(places, results, strict=True):
+        for i, result in zip(searched, results, strict=True):
             found[i] = self._choice.texts(result.hypotheses)
         return found
-
-
-def _error(num_tokens: int | None) -> str | None:
-    """Why a line of so many tokens has no translation; None where it has one."""
-    return None if num_tokens is None else f"{num_tokens} tokens, too long to be translated"

@@ -18,7 +18,7 @@ def in_usual_case(
     first_line: int,
     listener: Listener,
 ) -> list[str]:
-    """The lines, those in capitals or without any in usual case; `listener` is told of these.
+    """The lines, those in capitals or without any in usual case; an event reports each of these.
 
     What the `glossary` asks for is written as it has it, so that it is asked for afterwards too.
     """

@@ -4,7 +4,7 @@ Threads share one interpreter: while one of them runs Python, the others wait, w
 costs a fifth of the speed (docs/log.md). Forked processes do not meet at all.
 
 A fork copies what other threads of the process hold at that moment, locks too. So processes are for
-programs that know their threads, such as the commands of `mt`; they are to be had on Linux alone.
+programs that know their threads, such as the commands of `mt`; they are available only on Linux.
 """
 
 from __future__ import annotations
