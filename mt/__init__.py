@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mt.config import SamplingConfig, SearchConfig
-    from mt.corpus.checks.finding import Report
+    from mt.corpus.checks.finding import CheckReport
     from mt.errors import MtError
     from mt.tasks.average import average
     from mt.tasks.check import check
@@ -45,7 +45,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "mt.config": ("SamplingConfig", "SearchConfig"),
-    "mt.corpus.checks.finding": ("Report",),
+    "mt.corpus.checks.finding": ("CheckReport",),
     "mt.errors": ("MtError",),
     "mt.tasks.average": ("average",),
     "mt.tasks.check": ("check",),
@@ -80,6 +80,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "AverageRequest",
     "Budget",
+    "CheckReport",
     "CheckRequest",
     "CompareRequest",
     "Comparison",
@@ -90,7 +91,6 @@ __all__ = [
     "Glossary",
     "Machine",
     "MtError",
-    "Report",
     "ReportRequest",
     "Resampling",
     "SamplingConfig",

@@ -21,7 +21,7 @@ import mt.config
 from mt.cli.main import main
 from mt.config import Config
 from mt.corpus.checks.finding import KINDS, flag_of
-from mt.formats import FORMS
+from mt.formats import FORMATS
 from mt.presets import PRESETS, preset
 
 ROOT = Path(__file__).parents[1]
@@ -110,7 +110,7 @@ def test_every_finding_stands_in_the_page_on_data() -> None:
 
 def test_the_page_on_data_shows_every_form() -> None:
     text = DATA.read_text("utf-8")
-    assert all(f"`.{suffix}`" in text for suffix in FORMS)
+    assert all(f"`.{suffix}`" in text for suffix in FORMATS)
 
 
 def readme_commands() -> list[str]:

@@ -8,12 +8,12 @@ from typing import Any
 
 from rich.console import Console
 
-from mt.corpus.checks.finding import Finding, Report
+from mt.corpus.checks.finding import CheckReport, Finding
 
 _STYLES = {"fault": "bold red", "doubt": "yellow", "note": "cyan"}
 
 
-def report_record(report: Report) -> dict[str, Any]:
+def report_record(report: CheckReport) -> dict[str, Any]:
     """What was found, as JSON."""
     return {
         "pairs": report.num_pairs,
@@ -34,7 +34,7 @@ def report_record(report: Report) -> dict[str, Any]:
     }
 
 
-def print_report(report: Report) -> None:
+def print_report(report: CheckReport) -> None:
     """Print what was found to standard output."""
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True, markup=False)
     for name, count in report.files.items():

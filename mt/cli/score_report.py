@@ -14,15 +14,15 @@ def lines_of(results: Sequence[Result]) -> list[str]:
     """The scores as lines: of one system a line each, of several a block for each metric."""
     systems = list(dict.fromkeys(result.system for result in results))
     if len(systems) == 1:
-        return [f"{r.score.name} {r.told}  {r.score.signature}" for r in results]
+        return [f"{r.score.name} {r.text}  {r.score.signature}" for r in results]
     lines = []
     for first in results[: len(results) // len(systems)]:
         block = [each for each in results if each.score.name == first.score.name]
-        width = max(len(each.told) for each in block)
+        width = max(len(each.text) for each in block)
         lines.append(f"{first.score.name}  {first.score.signature}")
         for each in block:
             p_value = "" if each.p_value is None else f"  p = {each.p_value:.4f}"
-            lines.append(f"  {each.told:<{width}}  {each.system}{p_value}")
+            lines.append(f"  {each.text:<{width}}  {each.system}{p_value}")
     return lines
 
 

@@ -28,7 +28,7 @@ from mt.config.model import (
     TiedEmbeddings,
 )
 from mt.config.search import LengthPenalty, SamplingConfig, SearchConfig, SearchPrecision
-from mt.config.training import MODEL_PARTS, Metric, ModelPart, Precision, TrainingConfig
+from mt.config.training import MODEL_PARTS, MetricName, ModelPart, Precision, TrainingConfig
 from mt.errors import require
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "Droppable",
     "Initialisation",
     "LengthPenalty",
-    "Metric",
+    "MetricName",
     "ModelConfig",
     "ModelPart",
     "NormKind",

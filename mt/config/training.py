@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from mt.errors import require
 
-Metric = Literal["bleu", "chrf", "loss", "exact", "ser"]
+MetricName = Literal["bleu", "chrf", "loss", "exact", "ser"]
 Precision = Literal["auto", "float32", "bfloat16"]
 ModelPart = Literal["embeddings", "encoder", "decoder"]
 """The parts of a model; together they are all of it."""
@@ -53,7 +53,7 @@ class TrainingConfig:
     """Updates between validations; without it, one epoch, but 1,000 to 5,000 updates."""
     patience: int = 10
     """Validations in a row without a better score that end training; 0 never ends it."""
-    metric: Metric = "bleu"
+    metric: MetricName = "bleu"
     """The score that decides which weights are best; "exact" and "ser" are those of symbols."""
     max_nonfinite: int = 20
     """Updates in a row with a gradient that is not finite that end training with an error."""

@@ -38,7 +38,7 @@ def reason_of(finding: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TextRules:
-    """What cleaning must know of text, given by the room that knows it."""
+    """What cleaning must know of text, given by the module that knows it."""
 
     normalise: Callable[[str], str]
     is_blank: Callable[[str], bool]

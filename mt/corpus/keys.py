@@ -1,4 +1,4 @@
-"""Keys by which lines and pairs are known again: exactly, and loosely.
+"""Keys by which lines and pairs are recognised: exactly, and loosely.
 
 A key is a 64-bit hash that is the same on every machine. Among n lines two different ones share a
 key with a probability of about n² / 2^65: once in 4,000 corpora of 100 million lines.

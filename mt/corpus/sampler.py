@@ -1,7 +1,7 @@
 """Which pairs make which batch: buckets of like lengths under a token budget, in random order.
 
-The batches of an epoch follow from the seed and the number of the epoch alone, so that a resumed
-run finds its place by two numbers.
+The batches of an epoch depend only on the seed and the number of the epoch, so that two numbers
+are enough to resume a run.
 """
 
 from __future__ import annotations

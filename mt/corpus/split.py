@@ -1,6 +1,6 @@
 """A held-out set, when the user gives none.
 
-Which pairs are held out follows from a hash of their source alone, so that order and additions
+Which pairs are held out follows from a hash of their source only, so that order and additions
 to the corpus change nothing, and all pairs of one source go the same way: no held-out source occurs
 in the rest.
 """
@@ -17,7 +17,7 @@ def choose_held_out(
     table: KeyTable, candidates: NDArray[np.bool_], wanted: int
 ) -> NDArray[np.bool_]:
     """Which of the `candidates` are held out: about `wanted`, at most a tenth, at least one."""
-    # Numbers in [0, 1), evenly spread, that follow from the sources alone.
+    # Numbers in [0, 1), evenly spread, that depend only on the sources.
     positions = table.column("source").astype(np.float64) / 2.0**64
     num_candidates = int(candidates.sum())
     if not num_candidates:

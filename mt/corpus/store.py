@@ -91,7 +91,7 @@ def _table(path: Path) -> Any:
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
-    """Write pairs with their places; returns their number."""
+    """Write pairs with their locations; returns their number."""
     import pyarrow as pa
     from datasets import Features, Value
 
@@ -154,8 +154,8 @@ class _Side:
 
     def __getitem__(self, index: int) -> NDArray[Any]:
         chunk = int(np.searchsorted(self._first, index, side="right")) - 1
-        place = index - int(self._first[chunk])
-        start, end = self._offsets[chunk][place : place + 2]
+        offset = index - int(self._first[chunk])
+        start, end = self._offsets[chunk][offset : offset + 2]
         sequence: NDArray[Any] = self._values[chunk][start:end]
         return sequence
 

@@ -44,12 +44,12 @@ def outcome(gained: NDArray[np.float64]) -> Outcome:
 
 
 def most_different(gained: NDArray[np.float64], count: int) -> tuple[list[int], list[int]]:
-    """The places of the largest gains and of the largest losses; of equals the first."""
+    """The indices of the largest gains and of the largest losses; of equals the first."""
     best = np.argsort(-gained, kind="stable")[:count]
     worst = np.argsort(gained, kind="stable")[:count]
     return (
-        [place for place in best.tolist() if gained[place] > _SAME],
-        [place for place in worst.tolist() if gained[place] < -_SAME],
+        [index for index in best.tolist() if gained[index] > _SAME],
+        [index for index in worst.tolist() if gained[index] < -_SAME],
     )
 
 
@@ -64,13 +64,13 @@ def score_by_group(measured: Measured, groups: Sequence[str]) -> dict[str, float
 
 def range_name(value: int, bounds: Sequence[int]) -> str:
     """The range of `bounds`, which are the least values of ranges, that holds a value: "5–9"."""
-    place = int(np.searchsorted(bounds, value, side="right")) - 1
-    if place < 0:
+    index = int(np.searchsorted(bounds, value, side="right")) - 1
+    if index < 0:
         return f"0–{bounds[0] - 1}" if bounds[0] > 1 else "0"
-    if place == len(bounds) - 1:
-        return f"{bounds[place]}+"
-    last = bounds[place + 1] - 1
-    return str(last) if bounds[place] == last else f"{bounds[place]}–{last}"
+    if index == len(bounds) - 1:
+        return f"{bounds[index]}+"
+    last = bounds[index + 1] - 1
+    return str(last) if bounds[index] == last else f"{bounds[index]}–{last}"
 
 
 def count_words(lines: Iterable[str], split: Splitter) -> Counter[str]:

@@ -25,7 +25,7 @@ from mt.evaluation.sequences import symbol_errors
 from mt.text.symbols import symbols_of
 
 METRICS = ("bleu", "chrf", "chrf++", "ter", "exact", "ser")
-"""Names of metrics, in the order in which they are told."""
+"""Names of metrics, in the order in which they are reported."""
 TEXT_METRICS = METRICS[:-1]
 LONGEST_FOR_TER = 300
 """Words of a segment beyond which TER is counted only where it is asked for by name."""
@@ -55,7 +55,7 @@ class Metric(Protocol):
 
     @property
     def name(self) -> str:
-        """As scores are told: chrF2++."""
+        """As in reports of scores: chrF2++."""
 
     @property
     def is_error(self) -> bool:
@@ -94,7 +94,7 @@ class Measured:
         )
 
     def sentence_scores(self) -> list[float]:
-        """The score of each sentence; BLEU with the orders that the sentence has alone."""
+        """The score of each sentence; BLEU with only the orders that the sentence has."""
         return [self.metric.sentence_score(counts) for counts in self.counts]
 
 
@@ -220,10 +220,10 @@ class _Exact:
         return self.score(counts)
 
     def signature(self, **sampling: int) -> str:
-        told: dict[str, object] = {"nrefs": len(self._references), **sampling}
-        told |= {"case": "lc" if self._lowercase else "mixed", "space": "no"}
+        fields: dict[str, object] = {"nrefs": len(self._references), **sampling}
+        fields |= {"case": "lc" if self._lowercase else "mixed", "space": "no"}
         return "|".join(
-            f"{key}:{value}" for key, value in (told | {"version": f"mt-{__version__}"}).items()
+            f"{key}:{value}" for key, value in (fields | {"version": f"mt-{__version__}"}).items()
         )
 
 
@@ -255,10 +255,10 @@ class _OfSymbols:
         return self.score(counts)
 
     def signature(self, **sampling: int) -> str:
-        told: dict[str, object] = {"nrefs": len(self._references), **sampling}
-        told |= {"case": "lc" if self._lowercase else "mixed"}
-        told |= {"unit": "symbol" if self.is_error else "line", "version": f"mt-{__version__}"}
-        return "|".join(f"{key}:{value}" for key, value in told.items())
+        fields: dict[str, object] = {"nrefs": len(self._references), **sampling}
+        fields |= {"case": "lc" if self._lowercase else "mixed"}
+        fields |= {"unit": "symbol" if self.is_error else "line", "version": f"mt-{__version__}"}
+        return "|".join(f"{key}:{value}" for key, value in fields.items())
 
 
 def _refuse_other_length(hypotheses: Sequence[str], num_segments: int) -> None:

@@ -11,7 +11,7 @@ _Ids = NDArray[np.integer]
 
 
 def nearest(queries: Sequence[_Ids], sources: Sequence[_Ids]) -> NDArray[np.int64]:
-    """For each query the place of the source most like it, (Q,); of equals the first.
+    """For each query the index of the source most like it, (Q,); of equals the first.
 
     queries, sources: token ids below some size, one array a sentence; there is one source at
     least. Likeness is the cosine of the sets of tokens, each weighted by log(S / s), where s of S
@@ -30,10 +30,10 @@ def nearest(queries: Sequence[_Ids], sources: Sequence[_Ids]) -> NDArray[np.int6
     lengths = np.sqrt(np.bincount(holders, weights=weights[tokens[order]], minlength=len(sets)))
     lengths[lengths == 0] = 1.0
     found = np.zeros(len(queries), dtype=np.int64)
-    for place, ids in enumerate(queries):
+    for index, ids in enumerate(queries):
         likeness = np.zeros(len(sets))
         for token in np.unique(np.asarray(ids, dtype=np.int64)):
             if token < size:
                 likeness[holders[ends[token] - counts[token] : ends[token]]] += weights[token]
-        found[place] = int(np.argmax(likeness / lengths))
+        found[index] = int(np.argmax(likeness / lengths))
     return found

@@ -70,7 +70,7 @@ class Result:
         return record
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The value and its interval."""
         if self.interval is None:
             return f"{self.score.score:.2f}"
@@ -83,7 +83,7 @@ def results_of(systems: Sequence[tuple[str, list[Measured]]], sampling: Sampling
     baseline: list[tuple[Measured, Any]] = []
     results = []
     for name, measured in systems:
-        for place, each in enumerate(measured):
+        for index, each in enumerate(measured):
             samples = None
             if sampling.has_intervals:
                 samples = bootstrap_scores(
@@ -93,13 +93,13 @@ def results_of(systems: Sequence[tuple[str, list[Measured]]], sampling: Sampling
             if len(baseline) < len(measured):
                 baseline.append((each, samples))
             elif sampling.paired == BOOTSTRAP:
-                first, first_samples = baseline[place]
+                first, first_samples = baseline[index]
                 difference = abs(first.value - each.value)
                 assert samples is not None
                 p_value = paired_bootstrap(first_samples, samples, difference)
             elif sampling.paired is not None:
                 p_value = paired_randomisation(
-                    baseline[place][0],
+                    baseline[index][0],
                     each,
                     num_samples=sampling.num_samples(sampling.paired),
                     seed=sampling.seed,

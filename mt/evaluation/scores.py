@@ -56,7 +56,7 @@ def tokenizer_for(language: str) -> BleuTokenizer:
 
 
 def looks_tokenised(hypotheses: Sequence[str]) -> bool:
-    """Whether most lines end in a full stop that stands alone, as in tokenised text."""
+    """Whether most lines end in a separate full stop, as in tokenised text."""
     return 2 * sum(line.endswith(" .") for line in hypotheses) > len(hypotheses)
 
 

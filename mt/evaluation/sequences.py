@@ -77,13 +77,13 @@ def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
         return 0
     numbers = {symbol: i for i, symbol in enumerate(dict.fromkeys((*one, *other)))}
     columns = np.array([numbers[symbol] for symbol in other], dtype=np.int64)
-    places = np.arange(len(columns) + 1)
-    row: NDArray[np.int64] = places  # distances of the empty sequence to each start of `other`
+    indices = np.arange(len(columns) + 1)
+    row: NDArray[np.int64] = indices  # distances of the empty sequence to each start of `other`
     for symbol in one:
         below = row + 1
         below[1:] = np.minimum(below[1:], row[:-1] + (columns != numbers[symbol]))
         # Insertions run along the row: the least of below[j] + (i - j) over all j up to i.
-        row = np.minimum.accumulate(below - places) + places
+        row = np.minimum.accumulate(below - indices) + indices
     return int(row[-1])
 
 

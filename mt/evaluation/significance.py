@@ -1,8 +1,8 @@
 """Confidence intervals, and whether two systems differ by more than chance.
 
-The samples, and what is told of them, are those of sacreBLEU with the same seed. One thing differs:
-a sampled difference that equals the observed one counts as one that is as large, as the tests were
-published. sacreBLEU counts larger ones alone, and so finds two equal systems different with
+The samples and their statistics are those of sacreBLEU with the same seed. One thing differs: a
+sampled difference that equals the observed one counts as one that is as large, as the tests were
+published. sacreBLEU counts only larger ones, and so finds two equal systems different with
 p = 0.0001.
 """
 
@@ -71,7 +71,7 @@ def paired_randomisation(
 ) -> float:
     """The p-value of the difference of two systems by paired approximate randomisation.
 
-    In each of R trials the two outputs of a sentence change places with probability 1/2; p is the
+    In each of R trials the two outputs of a sentence are exchanged with probability 1/2; p is the
     share of trials in which the systems differ as much as they do (Riezler and Maxwell 2005).
     """
     kept = np.random.default_rng(seed).integers(

@@ -87,6 +87,6 @@ def _shared(counters: Iterable[Counter[Hashable]]) -> tuple[Matrix, Matrix]:
     for row, counter in zip(counts, counted, strict=True):
         row[[ids[ngram] for ngram in counter]] = list(counter.values())
     matches = np.empty((len(counted), len(counted)))
-    for place, row in enumerate(counts):
-        matches[place] = np.minimum(counts, row).sum(axis=1)
+    for index, row in enumerate(counts):
+        matches[index] = np.minimum(counts, row).sum(axis=1)
     return matches, counts.sum(axis=1).astype(np.float64)

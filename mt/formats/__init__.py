@@ -1,4 +1,4 @@
-"""Readers: one file a form that people hold their text in.
+"""Readers of corpora: one module for each file format.
 
 `open_corpora` turns the CORPUS arguments of a command into readers.
 """
@@ -22,7 +22,7 @@ from mt.formats.text import language_suffix
 from mt.formats.tmx import Tmx
 from mt.formats.xliff import Xliff
 
-FORMS: dict[str, Callable[[Path, ReadingOptions], Reader]] = {
+FORMATS: dict[str, Callable[[Path, ReadingOptions], Reader]] = {
     "tsv": TabSeparated,
     "csv": CommaSeparated,
     "jsonl": JsonLines,
@@ -37,7 +37,7 @@ FORMS: dict[str, Callable[[Path, ReadingOptions], Reader]] = {
     "mqxliff": Xliff,
     "po": Po,
 }
-"""Forms that hold both sides in one file, by suffix; any other file is one side as text."""
+"""Formats with both sides in one file, by suffix; any other file is one side as text."""
 
 _NOT_TEXT = {"xlsx", "xls", "ods", "docx", "odt", "pdf", "zip", "tar", "tbx", "html", "xml"}
 
@@ -52,13 +52,13 @@ class Corpora:
 
 
 def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) -> Corpora:
-    """Find the form of each path; files of one language go in pairs, source first.
+    """Find the format of each path; files of one language go in pairs, source first.
 
     With `options.languages`, two files whose suffixes name them are put in that order. Without,
-    the first corpus that tells its languages settles them for all: none is read the other way.
+    the first corpus whose languages are known sets them for all: none is read the other way.
 
-    Raises ConfigError for a file left alone and for forms not supported, DataError for paths
-    that do not exist.
+    Raises ConfigError for a file without a partner and for formats not supported, DataError
+    for paths that do not exist.
     """
     options = options or ReadingOptions()
     readers: list[Reader] = []
@@ -68,9 +68,9 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
             readers.append(HubDataset(name, options))
             continue
         path = _checked(Path(name))
-        form = FORMS.get(language_suffix(path))
-        if form is not None:
-            readers.append(form(path, options))
+        reader_type = FORMATS.get(language_suffix(path))
+        if reader_type is not None:
+            readers.append(reader_type(path, options))
         elif waiting is None:
             waiting = path
         else:
@@ -80,7 +80,7 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
         raise ConfigError(
             f"{waiting} has no partner",
             hint="Files of one language go in pairs, source first: train.de train.en "
-            f"(both sides in one file: {', '.join(f'.{suffix}' for suffix in FORMS)})",
+            f"(both sides in one file: {', '.join(f'.{suffix}' for suffix in FORMATS)})",
         )
     found = options.languages
     for reader in readers:
@@ -101,7 +101,7 @@ def _checked(path: Path) -> Path:
         raise ConfigError(
             f"{path}: {language_suffix(path).upper()} is not supported",
             hint="Give aligned text files, or one of "
-            f"{', '.join(f'.{suffix}' for suffix in FORMS)}",
+            f"{', '.join(f'.{suffix}' for suffix in FORMATS)}",
         )
     return path
 

@@ -35,7 +35,7 @@ class TabSeparated(FileReader):
         """
         options = self._options
         origin = str(self._path)
-        places = numbered_columns(options)
+        columns = numbered_columns(options)
         width = 2 if options.columns is None else None
         lines = read_lines(self._path, keep_invalid=options.keep_invalid, hint=options.hint)
         for number, line in enumerate(lines, start=1):
@@ -43,14 +43,14 @@ class TabSeparated(FileReader):
                 yield Pair("", "", origin, number, INVALID)
                 continue
             row = line.split("\t") if line else ["", ""]
-            if number == 1 and places is None:
-                places = _header(row, options)
-                if places is not None:
+            if number == 1 and columns is None:
+                columns = _header(row, options)
+                if columns is not None:
                     width = len(row)
                     continue
                 if options.columns is not None:
                     raise no_such_columns(f"{origin}:1", row, options)
-            yield _pair(row if line else None, places or (0, 1), width, origin, number)
+            yield _pair(row if line else None, columns or (0, 1), width, origin, number)
 
 
 def _header(row: list[str], options: ReadingOptions) -> tuple[int, int] | None:
@@ -60,17 +60,17 @@ def _header(row: list[str], options: ReadingOptions) -> tuple[int, int] | None:
     found = named_columns(row, options)
     if found is None or options.columns is not None:
         return found
-    # A language code alone in its cell; a sentence could hardly be one in both columns.
-    short = all(len(row[place]) <= 12 and " " not in row[place] for place in found)
+    # A cell that is only a language code; a sentence could hardly be one in both columns.
+    short = all(len(row[index]) <= 12 and " " not in row[index] for index in found)
     return found if short else None
 
 
 def _pair(
-    row: list[str] | None, places: tuple[int, int], width: int | None, origin: str, line: int
+    row: list[str] | None, columns: tuple[int, int], width: int | None, origin: str, line: int
 ) -> Pair:
     if row is None:
         return Pair("", "", origin, line)
-    needed = max(places) + 1
+    needed = max(columns) + 1
     if len(row) < needed or (width is not None and len(row) != width):
         noun = "column" if len(row) == 1 else "columns"
         there = f"at least {needed}" if width is None or width < needed else str(width)
@@ -78,7 +78,7 @@ def _pair(
             f"{origin}:{line}: {len(row)} {noun}, but there must be {there}",
             hint="Each line holds source, one tab, target; or choose with --columns",
         )
-    return Pair(on_one_line(row[places[0]]), on_one_line(row[places[1]]), origin, line)
+    return Pair(on_one_line(row[columns[0]]), on_one_line(row[columns[1]]), origin, line)
 
 
 class CommaSeparated(FileReader):
@@ -98,7 +98,7 @@ class CommaSeparated(FileReader):
             else read_lines(self._path, hint=options.hint)
         )
         rows = csv.reader((f"{line}\n" for line in lines), strict=True)
-        places = numbered_columns(options)
+        columns = numbered_columns(options)
         width = None
         is_first = True
         start = 1
@@ -108,16 +108,16 @@ class CommaSeparated(FileReader):
                 if is_first:
                     is_first = False
                     width = len(row)
-                    if places is None:
-                        places = named_columns(row, options)
-                        if places is not None:
+                    if columns is None:
+                        columns = named_columns(row, options)
+                        if columns is not None:
                             continue
                         if len(row) != 2 or options.columns is not None:
                             raise no_such_columns(f"{origin}:{line}", row, options)
                 if any(map(_ESCAPED.search, row)):
                     yield Pair("", "", origin, line, INVALID)
                     continue
-                yield _pair(row or None, places or (0, 1), width, origin, line)
+                yield _pair(row or None, columns or (0, 1), width, origin, line)
         except csv.Error as error:
             raise DataError(
                 f"{origin}:{rows.line_num}: broken CSV: {error}",

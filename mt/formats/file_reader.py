@@ -28,7 +28,7 @@ class FileReader:
 
     @property
     def languages(self) -> tuple[str, str] | None:
-        """The codes of source and target that the file tells; most forms tell none."""
+        """The codes of source and target in the file; most formats have none."""
         return None
 
     def content(self) -> Iterator[bytes] | None:

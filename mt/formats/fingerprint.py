@@ -1,4 +1,4 @@
-"""The bytes that the pairs of a corpus follow from, to know the corpus again by what it holds."""
+"""The bytes that the pairs of a corpus follow from, to recognise the corpus by its content."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from mt.errors import DataError
 from mt.formats.options import ReadingOptions
 
 
-def described(form: type, options: ReadingOptions, size: int) -> bytes:
-    """The form, how it is read, and the number of bytes that follow."""
-    told = (form.__name__, options.languages, options.columns, options.keep_invalid, size)
-    return repr(told).encode("utf-8")
+def described(reader_type: type, options: ReadingOptions, size: int) -> bytes:
+    """The type of reader, how it reads, and the number of bytes that follow."""
+    parts = (reader_type.__name__, options.languages, options.columns, options.keep_invalid, size)
+    return repr(parts).encode("utf-8")
 
 
 def file_content(
-    form: type, options: ReadingOptions, paths: Sequence[Path]
+    reader_type: type, options: ReadingOptions, paths: Sequence[Path]
 ) -> Iterator[bytes] | None:
     """The content of a corpus in files; None if one is a pipe, which can be read only once."""
     if not all(path.is_file() for path in paths):
         return None
-    return _blocks(form, options, paths)
+    return _blocks(reader_type, options, paths)
 
 
-def _blocks(form: type, options: ReadingOptions, paths: Sequence[Path]) -> Iterator[bytes]:
+def _blocks(reader_type: type, options: ReadingOptions, paths: Sequence[Path]) -> Iterator[bytes]:
     for path in paths:
         try:
-            yield described(form, options, path.stat().st_size)
+            yield described(reader_type, options, path.stat().st_size)
             yield from blocks_of_file(path)
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from error

@@ -27,16 +27,16 @@ def field_pair(record: dict[str, Any], options: ReadingOptions, origin: str, lin
     nested = record.get("translation")
     fields = nested if isinstance(nested, dict) and options.columns is None else record
     names = list(fields)
-    places = named_columns(names, options)
-    if places is None:
+    columns = named_columns(names, options)
+    if columns is None:
         # One missing side is a fault of the pair, not of the file.
         source, target = asked_columns(names, options)
         if bool(source) != bool(target):
             return Pair("", "", origin, line, NO_TARGET if source else NO_SOURCE)
         if len(names) != 2 or options.columns is not None or options.languages is not None:
             raise no_such_columns(f"{origin}:{line}", names, options)
-        places = 0, 1
-    sides = [fields[names[place]] for place in places]
+        columns = 0, 1
+    sides = [fields[names[index]] for index in columns]
     for side, fault in zip(sides, (NO_SOURCE, NO_TARGET), strict=True):
         if side is None:
             return Pair("", "", origin, line, fault)

@@ -1,4 +1,4 @@
-"""A pair of segments that translate each other, and where it stands."""
+"""A pair of segments that translate each other, and its location."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Pair(NamedTuple):
     origin: str
     """The file it comes from."""
     line: int
-    """Its line there, from 1 (its row, where a form has no lines)."""
+    """Its line there, from 1 (its row, where a format has no lines)."""
     fault: str = ""
     """Why the reader itself rules it out: a side that is missing or not UTF-8, a fuzzy entry."""
 
@@ -25,7 +25,7 @@ NO_TARGET = "no target"
 
 
 class Reader(Protocol):
-    """A corpus in some form; iterating reads it from the start."""
+    """A corpus in some format; iterating reads it from the start."""
 
     @property
     def name(self) -> str:
@@ -39,13 +39,13 @@ class Reader(Protocol):
 
     @property
     def languages(self) -> tuple[str, str] | None:
-        """The codes of source and target that the form tells, if it does."""
+        """The codes of source and target, if the format has them."""
         ...
 
     def __iter__(self) -> Iterator[Pair]:
-        """Read the pairs in order; raises DataError where the form is broken."""
+        """Read the pairs in order; raises DataError where the file is broken."""
         ...
 
     def content(self) -> Iterator[bytes] | None:
-        """All that its pairs follow from, as bytes; None where it can be read only once."""
+        """The bytes that determine its pairs; None where it can be read only once."""
         ...

@@ -1,4 +1,4 @@
-"""PO catalogues of gettext: the only room that imports polib."""
+"""PO catalogues of gettext: the only module that imports polib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TMX 1.1 to 1.4b, the exchange form of translation memories."""
+"""TMX 1.1 to 1.4b, the exchange format of translation memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XLIFF 1.2 and 2.0, the exchange form of localisation."""
+"""XLIFF 1.2 and 2.0, the exchange format of localisation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Xliff(FileReader):
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; those of files in other languages than asked for have a fault.
 
-        A file that goes the other way is turned round. Raises DataError for broken XML.
+        A file that goes the other way is reversed. Raises DataError for broken XML.
         """
         names = frozenset({"xliff", "file", "trans-unit", "unit"})
         origin = str(self._path)

@@ -1,4 +1,4 @@
-"""Streaming XML for TMX and XLIFF: the only room that imports lxml.
+"""Streaming XML for TMX and XLIFF: the only module that imports lxml.
 
 No entity is expanded, no DTD is loaded and nothing is fetched. The encoding is found by the
 parser, from the byte order mark or the declaration.

@@ -120,7 +120,7 @@ def attend(
     return heads.to(value.dtype)
 
 
-class Prepared(NamedTuple):
+class AttentionInputs(NamedTuple):
     """What attention is made of: the weights are softmax(Q K^T / sqrt(E) + bias)."""
 
     query: Tensor
@@ -195,10 +195,10 @@ class MultiHeadAttention(nn.Module):
         places: Tensor | None,
         *,
         is_causal: bool,
-    ) -> Prepared:
+    ) -> AttentionInputs:
         """Project x (B, T, D) and memory (B, S, D); forms that know places take them in here."""
         key, value = self.project_key_value(memory)
-        return Prepared(self.project_query(x), key, value, bias, is_causal)
+        return AttentionInputs(self.project_query(x), key, value, bias, is_causal)
 
     def forward(
         self,

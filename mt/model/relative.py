@@ -13,7 +13,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from mt.model.attention import MultiHeadAttention, Prepared, causal_bias
+from mt.model.attention import AttentionInputs, MultiHeadAttention, causal_bias
 
 
 def by_offset(scores: Tensor) -> Tensor:
@@ -76,7 +76,7 @@ class RelativeAttention(MultiHeadAttention):
         places: Tensor | None,
         *,
         is_causal: bool,
-    ) -> Prepared:
+    ) -> AttentionInputs:
         """As in `MultiHeadAttention`; `places` (2 T, D) are sinusoids of T - 1, T - 2, … -T."""
         if places is None:
             raise ValueError("relative attention needs places")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mt.model.attention import MultiHeadAttention, Prepared
+from mt.model.attention import AttentionInputs, MultiHeadAttention
 
 
 def rotated(x: Tensor, places: Tensor) -> Tensor:
@@ -35,7 +35,7 @@ class RotaryAttention(MultiHeadAttention):
         places: Tensor | None,
         *,
         is_causal: bool,
-    ) -> Prepared:
+    ) -> AttentionInputs:
         """As in `MultiHeadAttention`; `places` (T, E) as in `rotated`."""
         if places is None:
             raise ValueError("rotary attention needs places")

@@ -191,8 +191,8 @@ def store_tokens(
             fits = np.ones(len(pairs), dtype=np.bool_)
             if max_length is not None:
                 fits = np.maximum(source.lengths, target.lengths) <= max_length
-            for place in np.flatnonzero(~fits).tolist():
-                cleaner.drop_long(pairs[place], int(block_rows[place]))
+            for index in np.flatnonzero(~fits).tolist():
+                cleaner.drop_long(pairs[index], int(block_rows[index]))
             source, target = source.only(fits), target.only(fits)
             num_tokens += len(source.ids) + len(target.ids)
             num_unknown += int((source.ids == UNKNOWN).sum() + (target.ids == UNKNOWN).sum())
@@ -216,8 +216,8 @@ def _kept_blocks(
     start = 0
     for block in read_pairs(folder / PAIRS):
         end = start + len(block)
-        for place in np.flatnonzero(dropped[start:end]).tolist():
-            cleaner.report_row(block[place], start + place)
+        for index in np.flatnonzero(dropped[start:end]).tolist():
+            cleaner.report_row(block[index], start + index)
         yield list(compress(block, kept[start:end]))
         start = end
 
@@ -225,8 +225,8 @@ def _kept_blocks(
 def longest_usual(lengths: NDArray[np.int32]) -> int:
     """A length that one in a thousand, and 100 at most, are beyond: what training goes to."""
     num_beyond = min(len(lengths) // 1000, _MOST_BEYOND)
-    place = len(lengths) - 1 - num_beyond
-    return int(np.partition(lengths, place)[place])
+    index = len(lengths) - 1 - num_beyond
+    return int(np.partition(lengths, index)[index])
 
 
 def _store_keys(path: Path, cleaner: Cleaner) -> None:

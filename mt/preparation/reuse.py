@@ -2,7 +2,7 @@
 
 The key of a prepared corpus is a hash of all that it follows from: the bytes of its files, how they
 are read, the settings of cleaning and tokenizer, the bytes of a tokenizer that was there before,
-the versions of what computes them. Names, places and times are no part of it. A folder beside the
+the versions of what computes them. Names, paths and times are no part of it. A folder beside the
 new one whose key is the same is taken over: large files as hard links, which cost no space and
 outlive the other folder.
 """
@@ -38,7 +38,7 @@ class Prepared:
     """What became of the corpus of a run."""
 
     key: str
-    """Empty where it cannot be known again."""
+    """Empty where it cannot be recognised."""
     corpus: CorpusRead
     dev: tuple[tuple[str, int], ...]
     """Name and number of pairs of each corpus of the validation set."""
@@ -152,7 +152,7 @@ def key_of_run(
         return ""
     settings = dataclasses.asdict(config.corpus)
     del settings["weights"]  # they change which pairs come how often, and not the pairs
-    told = {
+    parts = {
         "store": _STORE_VERSION,
         "mt": __version__,
         "recipe": recipe(),
@@ -163,8 +163,8 @@ def key_of_run(
     }
     if tokenizers is not None:
         models = (tokenizers.source.model, tokenizers.target.model)
-        told["tokenizer models"] = [blake2b([model], num_bytes=64) for model in models]
-    return blake2b_of_text(json.dumps(told, sort_keys=True))
+        parts["tokenizer models"] = [blake2b([model], num_bytes=64) for model in models]
+    return blake2b_of_text(json.dumps(parts, sort_keys=True))
 
 
 def find_prepared(

@@ -1,7 +1,7 @@
 """Blocks of pairs to blocks of token ids, by several processes where there is enough to do.
 
-The result does not depend on their number: blocks come back in order, and each is the work of one
-process alone. A process holds the tokenizers and one block at a time.
+The result does not depend on their number: blocks come back in order, and each is the work of a
+single process. A process holds the tokenizers and one block at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mt.text.tokenizer_pair import TokenizerPair, read_tokenizer
 EncodedBlock = tuple[list[Pair], Sequences, Sequences]
 """Pairs and the token ids of their sources and targets."""
 
-_BLOCKS_ALONE = 4  # so many are tokenised by this process before others are started
+_BLOCKS_BY_ITSELF = 4  # tokenised by this process before others are started
 _BLOCKS_WAITING = 2  # for each process: enough that none is idle
 
 _tokenizers: TokenizerPair | None = None  # of a worker process
@@ -40,7 +40,7 @@ def encoded_blocks(
 ) -> Iterator[EncodedBlock]:
     """Tokenise blocks in order; raises TrainingError when a worker process dies."""
     stream = iter(blocks)
-    first = list(islice(stream, _BLOCKS_ALONE))
+    first = list(islice(stream, _BLOCKS_BY_ITSELF))
     for pairs in first:
         yield (pairs, *_encode(tokenizers, _texts(pairs), num_threads=num_processes))
     rest = next(stream, None)

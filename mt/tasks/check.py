@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from mt.corpus.checks.doctor import examine
-from mt.corpus.checks.finding import Report
+from mt.corpus.checks.finding import CheckReport
 from mt.errors import ConfigError
 from mt.events import Listener, StageStarted, ignore
 from mt.formats import open_corpora
@@ -14,7 +14,7 @@ from mt.tasks.requests import CheckRequest
 from mt.text.normalise import is_blank, normalise
 
 
-def check(request: CheckRequest, listener: Listener = ignore) -> Report:
+def check(request: CheckRequest, listener: Listener = ignore) -> CheckReport:
     """Read a corpus once, and give what is wrong with it.
 
     Raises ConfigError for paths that are no corpus, DataError for corpora to check against that

@@ -19,8 +19,8 @@ def is_of_word(character: str) -> bool:
     return is_of_any and not is_written_without_spaces(character)
 
 
-def ends_word(text: str, place: int) -> bool:
-    """Whether no word goes on from the character before `place` to the one that stands there."""
-    if not 0 < place < len(text):
+def ends_word(text: str, offset: int) -> bool:
+    """Whether no word goes on from the character before `offset` to the one at it."""
+    if not 0 < offset < len(text):
         return True
-    return not (is_of_word(text[place - 1]) and is_of_word(text[place]))
+    return not (is_of_word(text[offset - 1]) and is_of_word(text[offset]))

@@ -104,7 +104,7 @@ class Glossary:
             start = last
 
     def missed(self, asked: Sequence[Asked], text: str) -> tuple[Asked, ...]:
-        """Those of `asked` that a translation does not honour, by its text alone."""
+        """Those of `asked` that a translation does not honour, by its text."""
         if not asked:
             return ()
         spans = find_placeholders(text, self._placeholders)

@@ -54,7 +54,7 @@ def without_invisible(text: str) -> str:
 
 
 def is_invisible(character: str) -> bool:
-    """Whether a character may go, or is seen in its neighbours alone."""
+    """Whether a character may go, or is seen only in its neighbours."""
     return _ANY.fullmatch(character) is not None
 
 

@@ -35,7 +35,7 @@ def is_separator(character: str) -> bool:
 def is_blank(text: str) -> bool:
     """Whether nothing would be left to see: only white space, controls and invisible marks.
 
-    Zero-width and other format characters (category Cf) alone are no text.
+    Zero-width and other format characters (category Cf) are nothing to see.
     """
     return all(
         unicodedata.category(character) == "Cf" for character in normalise(text) if character != " "

@@ -52,7 +52,7 @@ class Segment:
     text: str
     """Without white space at its ends."""
     before: str = ""
-    """White space at the beginning of the line; of the first segment alone."""
+    """White space at the beginning of the line; only of the first segment."""
     after: str = ""
     """White space up to the next segment, or to the end of the line."""
     cut: Cut = "sentence"
@@ -226,7 +226,7 @@ def _cut_after(marks: re.Pattern[str], text: str) -> list[str]:
 
 
 def _as_segments(pieces: Sequence[_Piece]) -> list[Segment]:
-    """Part text from the white space around it; a piece of white space alone is none."""
+    """Part text from the white space around it; a piece of only white space is none."""
     segments: list[Segment] = []
     before = ""
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Subword tokenizers: the only room that imports sentencepiece.
+"""Subword tokenizers: the only module that imports sentencepiece.
 
 Text in, token ids out, and back without loss (up to `normalise`). Byte fallback spells every
 character that the vocabulary lacks, so that no text needs an unknown symbol.
@@ -61,7 +61,7 @@ class SubwordTokenizer(Tokenizer):
         return normalise(text)
 
     def is_blank(self, text: str) -> bool:
-        """Whether nothing is there to see: white space, controls and invisible marks alone."""
+        """Whether nothing is there to see: only white space, controls and invisible marks."""
         return is_blank(text)
 
     def encode(self, text: str) -> list[int]:

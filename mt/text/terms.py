@@ -94,7 +94,7 @@ def merged(pairs: Iterable[tuple[str, str]]) -> list[Term]:
 
 
 class TermFinder:
-    """Finds terms in texts: of overlapping ones the first, and at one place the longest."""
+    """Finds terms in texts: of overlapping ones the first, and at one offset the longest."""
 
     def __init__(self, terms: Iterable[Term]) -> None:
         by_form: defaultdict[str, list[Term]] = defaultdict(list)
@@ -104,7 +104,7 @@ class TermFinder:
             by_form[form].append(term)
             lengths[form[0]].add(len(form))
         self._by_form: Mapping[str, list[Term]] = dict(by_form)
-        # Longest first, by the first character: what is worth trying at a place.
+        # Longest first, by the first character: what is worth trying at an offset.
         self._lengths = {first: sorted(each, reverse=True) for first, each in lengths.items()}
 
     def find(self, text: str, start: int = 0, stop: int | None = None) -> Iterator[Found]:

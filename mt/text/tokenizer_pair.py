@@ -17,11 +17,11 @@ from mt.text.truecase_table import load_truecaser, save_truecaser
 
 _JOINT, _SOURCE, _TARGET = "tokenizer.model", "tokenizer.source.model", "tokenizer.target.model"
 FILES = (_JOINT, _SOURCE, _TARGET)
-"""What a pair may be saved as: the first alone, or the other two."""
+"""What a pair may be saved as: only the first, or the other two."""
 
 
 def read_tokenizer(model: bytes, *, name: str = "tokenizer") -> Tokenizer:
-    """The tokenizer of the bytes of a file, whose beginning tells its kind.
+    """The tokenizer of the bytes of a file, whose first bytes give its kind.
 
     Raises ModelFolderError, with `name`, when they are none.
     """
@@ -40,7 +40,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 def tokenizer_digests(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each tokenizer file that stands in `folder`, by its name."""
+    """The SHA-256 of each tokenizer file in `folder`, by its name."""
     there = (name for name in FILES if (folder / name).is_file())
     return {name: sha256(blocks_of_file(folder / name)) for name in there}
 

@@ -2,7 +2,7 @@
 
 A model reads what it was trained on. A line in another case is cut into other tokens, of which it
 hardly knows any. Such a line is given the form that each of its words usually has inside sentences
-(Lita et al. 2003, "tRuEcasIng"). Lines that are written as usual are left alone, to the byte; so
+(Lita et al. 2003, "tRuEcasIng"). Lines that are written as usual stay as they are, to the byte; so
 are scripts without case, and what is no word of a language (`_LITERAL`).
 
 Three styles are unusual, where few training lines have them:
@@ -36,7 +36,7 @@ Style = Literal["capitals", "capitalised", "small"]
 """How a line is written, where that is not as usual."""
 
 Kept = tuple[int, int, str]
-"""A part of a text, `text[start:end]`, and what stands there when the text is restored."""
+"""A part of a text, `text[start:end]`, and what it is replaced by when the text is restored."""
 
 _LITERAL = (
     *USUAL_PLACEHOLDERS,
@@ -47,7 +47,7 @@ _LITERAL = (
     re.compile(r"(?<!\w)\w+(?:\.\w+)+"),  # example.com, z.B.
     re.compile(r"(?<!\w)\w*\d\w*"),
 )
-"""Placeholders and other text that is written in one way alone."""
+"""Placeholders and other text that is written in only one way."""
 _HINT_OF_LITERAL = re.compile(
     r"[<{%&@\\_#$=|~^\d]|://|\w\.\w|(?<!\S)-"
 )  # each of them has one of these
@@ -74,7 +74,7 @@ class Truecaser:
     language: str
     """Whose capitals and small letters they are; may be empty."""
     forms: tuple[str, ...]
-    """Of words that differ in case alone, the usual one; frequent ones first."""
+    """Of words that differ only in case, the usual one; frequent ones first."""
     starts_are_capitals: bool
     """Whether sentences begin with a capital."""
     rare_are_capitals: bool
@@ -108,7 +108,7 @@ class Truecaser:
         return text if restored == whole else restored
 
     def _is_sure(self, style: Style, words: Sequence[re.Match[str]]) -> bool:
-        """Whether the words of a line tell that its style is not that of the words themselves."""
+        """Whether the words of a line show that its style is not that of the words themselves."""
         known = [(word[0], self._known(word[0], style)) for word in words]
         if style == "small":
             others = [word for word, form in known if form not in (None, word)]
@@ -211,7 +211,7 @@ def is_dotless(language: str) -> bool:
 
 
 def _masked(text: str, spans: Iterator[tuple[int, int]]) -> str:
-    """With digits in place of some parts, and spaces in place of tags, character for character."""
+    """With digits for some parts and spaces for tags, character for character."""
     pieces: list[str] = []
     end = 0
     for start, stop in spans:

@@ -1,6 +1,6 @@
 """The table of a truecaser: learnt from text, and as a file of a model folder.
 
-A word counts where its case tells something: inside a sentence, in a line of no unusual style,
+A word counts where its case is informative: inside a sentence, in a line of no unusual style,
 behind nothing but white space, a comma, an apostrophe, a hyphen or a digit.
 """
 
@@ -81,7 +81,7 @@ def _usual_forms(counts: Counter[str], language: str) -> tuple[tuple[str, ...], 
 
 
 def merged(new: Truecaser | None, old: Truecaser | None) -> Truecaser | None:
-    """What `new` knows, and the words that `old` alone knows: that of a model after fine-tuning."""
+    """What `new` knows, and the words that only `old` knows: that of a model after fine-tuning."""
     if new is None or old is None:
         return new or old
     known = {lowered(form, new.language) for form in new.forms}

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mt.config import Metric
+from mt.config import MetricName
 
 Extent = Literal["whole", "sample", "look", "cut"]
 
-METRIC_NAMES: dict[Metric, str] = {
+METRIC_NAMES: dict[MetricName, str] = {
     "bleu": "BLEU",
     "chrf": "chrF2",
     "loss": "loss",
@@ -26,8 +26,8 @@ METRIC_NAMES: dict[Metric, str] = {
     "ser": "SER",
 }
 """What the metrics of the settings are called among scores."""
-SMALLER_IS_BETTER: frozenset[Metric] = frozenset({"loss", "ser"})
-_TIES: dict[Metric, tuple[Metric, ...]] = {
+SMALLER_IS_BETTER: frozenset[MetricName] = frozenset({"loss", "ser"})
+_TIES: dict[MetricName, tuple[MetricName, ...]] = {
     "bleu": ("chrf", "loss"),
     "chrf": ("loss",),
     "loss": (),
@@ -62,7 +62,7 @@ class Standing:
         return _is_larger(self.of_sample, other.of_sample)
 
 
-def keys_of(metric: Metric, scores: Mapping[str, float]) -> tuple[float, ...]:
+def keys_of(metric: MetricName, scores: Mapping[str, float]) -> tuple[float, ...]:
     """The score of a metric and those that break its ties, as far as there are any."""
     keys = [_key(metric, scores[METRIC_NAMES[metric]])]
     for tie in _TIES[metric]:
@@ -72,14 +72,14 @@ def keys_of(metric: Metric, scores: Mapping[str, float]) -> tuple[float, ...]:
     return tuple(keys)
 
 
-def is_zero(metric: Metric, score: float) -> bool:
+def is_zero(metric: MetricName, score: float) -> bool:
     """Whether a score says that nothing was right: shown as 0.00, or an error rate of 100."""
     if metric == "loss":
         return False
     return score >= 100.0 if metric == "ser" else round(score, _DIGITS) == 0.0
 
 
-def _key(metric: Metric, score: float) -> float:
+def _key(metric: MetricName, score: float) -> float:
     value = score if metric == "loss" else round(score, _DIGITS)
     return -value if metric in SMALLER_IS_BETTER else value
 
@@ -100,7 +100,7 @@ class BestTracker:
     beat and use up no patience.
     """
 
-    metric: Metric
+    metric: MetricName
     patience: int
     """Validations in a row without improvement that exhaust it; 0 is endless."""
     best: float | None = None

@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from mt.config import Metric
+from mt.config import MetricName
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
 from mt.seal import UNSEALED, seal
@@ -32,7 +32,7 @@ class KeptWeights:
 
     path: Path
     update: int
-    metric: Metric
+    metric: MetricName
     score: float
     """By the metric of training; it may be NaN."""
 
@@ -52,7 +52,7 @@ class WeightKeeper:
     """The training folder."""
     count: int
     """How many best and how many last ones; 0 keeps none."""
-    metric: Metric
+    metric: MetricName
 
     def keep(self, model: nn.Module, *, update: int, score: float) -> None:
         """Keep the weights that `model` holds, and drop those that are no longer wanted.

@@ -22,7 +22,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from mt.config import Metric
+from mt.config import MetricName
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.events import BatchDone, Event
 from mt.training import validation as validation_module
@@ -257,7 +257,7 @@ def test_half_precision_learns_as_well(few: tuple[str, ...], tmp_path: Path) -> 
     ],
 )
 def test_best_weights_and_the_end_follow_the_direction_of_the_metric(
-    metric: Metric,
+    metric: MetricName,
     scores: list[float],
     patience: int,
     kept: list[int],

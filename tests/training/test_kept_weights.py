@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from mt.config import Metric
+from mt.config import MetricName
 from mt.errors import ModelFolderError
 from mt.training import kept_weights
 from mt.training.kept_weights import (
@@ -27,7 +27,7 @@ from mt.training.kept_weights import (
 from tests.training.test_trainer import Run, budget
 
 
-def kept(scores: list[float], metric: Metric = "bleu") -> list[KeptWeights]:
+def kept(scores: list[float], metric: MetricName = "bleu") -> list[KeptWeights]:
     return [
         KeptWeights(path=Path(f"weights-{i}.safetensors"), update=i, metric=metric, score=score)
         for i, score in enumerate(scores)
@@ -41,7 +41,9 @@ def updates(found: list[KeptWeights]) -> list[int]:
 @pytest.mark.parametrize(
     ("metric", "best"), [("bleu", [2, 0, 4]), ("loss", [1, 0, 4])], ids=["bleu", "loss"]
 )
-def test_the_best_are_those_by_the_metric_and_nan_is_worst(metric: Metric, best: list[int]) -> None:
+def test_the_best_are_those_by_the_metric_and_nan_is_worst(
+    metric: MetricName, best: list[int]
+) -> None:
     found = kept([5.0, 1.0, 9.0, math.nan, 5.0], metric)
     assert updates(best_of(found, 3)) == best
     assert updates(last_of(found, 2)) == [3, 4]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mt.config import Metric, ModelConfig
+from mt.config import MetricName, ModelConfig
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.training.batch import make_batch
@@ -45,7 +45,7 @@ def take_all(tracker: BestTracker, scores: list[Scores], extent: Extent = "whole
     ],
 )
 def test_patience_counts_validations_in_a_row_without_a_better_score(
-    scores: list[float], metric: Metric, patience: int, best: list[int], waited: int
+    scores: list[float], metric: MetricName, patience: int, best: list[int], waited: int
 ) -> None:
     tracker = BestTracker(metric=metric, patience=patience)
     assert take_all(tracker, [{METRIC_NAMES[metric]: score} for score in scores]) == best
@@ -73,7 +73,7 @@ def test_nan_is_never_better_and_counts_against_patience(first: float) -> None:
     ],
 )
 def test_equal_scores_are_decided_by_chrf_and_then_by_the_loss(
-    metric: Metric, scores: list[tuple[float, float, float]], best: list[int]
+    metric: MetricName, scores: list[tuple[float, float, float]], best: list[int]
 ) -> None:
     """Equal is what is shown alike, to two digits."""
     tracker = BestTracker(metric=metric, patience=0)
@@ -86,7 +86,7 @@ def test_equal_scores_are_decided_by_chrf_and_then_by_the_loss(
     [("bleu", "BLEU", 0.004), ("chrf", "chrF2", 0.0), ("ser", "SER", 100)],
 )
 def test_scores_of_zero_use_up_no_patience_while_the_loss_falls(
-    metric: Metric, name: str, zero: float
+    metric: MetricName, name: str, zero: float
 ) -> None:
     def after(losses: list[float]) -> BestTracker:
         tracker = BestTracker(metric=metric, patience=2)

@@ -20,7 +20,7 @@ _LEAST_DROP = 0.85  # of the mean deviation, when shifted, for the break to be o
 def alignment_break(source_lengths: Sequence[int], target_lengths: Sequence[int]) -> int | None:
     """The line (from 1) about which the sides part, or None where they do not.
 
-    With d = |log(t / s) - median| of each pair, the place is where a step up fits d best (one
+    With d = |log(t / s) - median| of each pair, the break is where a step up fits d best (one
     change point, least squares: the difference of the means after and before, weighted by both
     counts). It counts only if the pairs after it fit better when one side is shifted by a few
     lines: other text, with other lengths, would not.
@@ -37,9 +37,9 @@ def alignment_break(source_lengths: Sequence[int], target_lengths: Sequence[int]
     mean_before = sums[:-1] / before
     mean_after = (sums[-1] - sums[:-1]) / (size - before)
     gain = before * (size - before) * np.clip(mean_after - mean_before, 0.0, None) ** 2
-    place = int(gain.argmax()) + 1
-    fits_shifted = _fits_shifted(source[place:], target[place:], centre)
-    return place + 1 if fits_shifted else None
+    index = int(gain.argmax()) + 1
+    fits_shifted = _fits_shifted(source[index:], target[index:], centre)
+    return index + 1 if fits_shifted else None
 
 
 def _fits_shifted(source: NDArray[np.float64], target: NDArray[np.float64], centre: float) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from mt.corpus.checks.alignment import alignment_break
-from mt.corpus.checks.finding import KINDS, Finding, Report
+from mt.corpus.checks.finding import KINDS, CheckReport, Finding
 from mt.corpus.checks.language import LanguageLabel, known_languages
 from mt.corpus.checks.outliers import LEAST_RATIO_LENGTH, Usual, UsualProportion
 from mt.corpus.checks.overlap import Overlap
@@ -36,8 +36,8 @@ def examine(
     normalise: Callable[[str], str],
     is_blank: Callable[[str], bool],
     languages: tuple[str, str] = ("", ""),
-) -> Report:
-    """Read a corpus once and tell what is wrong with it.
+) -> CheckReport:
+    """Read a corpus once and report what is wrong with it.
 
     `languages` are the codes of source and target, where they are known. Memory holds some numbers
     for each pair, and the `against` corpora whole. A corpus that breaks off (unequal sides, a
@@ -88,11 +88,11 @@ class _Doctor:
                 self._examine(pair)
         except DataError as error:
             self._note("unreadable", reader.name, str(error))
-        place = alignment_break(source_lengths, target_lengths)
-        if place is not None:
-            self._note("misaligned", f"{reader.name}:{place}", "about here")
+        line = alignment_break(source_lengths, target_lengths)
+        if line is not None:
+            self._note("misaligned", f"{reader.name}:{line}", "about here")
 
-    def report(self) -> Report:
+    def report(self) -> CheckReport:
         """What was found."""
         self._settle_usual()
         num_pairs = self._files.total()
@@ -104,54 +104,54 @@ class _Doctor:
         findings = [*self._overlap.findings(), *self._findings.values()]
         order = list(KINDS)
         findings.sort(key=lambda finding: order.index(finding.id))
-        return Report(num_pairs=num_pairs, files=dict(self._files), findings=findings)
+        return CheckReport(num_pairs=num_pairs, files=dict(self._files), findings=findings)
 
     def _examine(self, pair: Pair) -> None:
-        place = f"{pair.origin}:{pair.line}"
+        location = f"{pair.origin}:{pair.line}"
         if pair.fault:
-            self._note(pair.fault.lower().replace(" ", "_").replace("-", ""), place, pair.source)
+            self._note(pair.fault.lower().replace(" ", "_").replace("-", ""), location, pair.source)
             return
         if self._is_blank(pair.source) or self._is_blank(pair.target):
-            self._note("blank", place, f"{pair.source} | {pair.target}")
+            self._note("blank", location, f"{pair.source} | {pair.target}")
             return
         for side, serial in zip(("source", "target"), self._serial, strict=True):
             text = pair.source if side == "source" else pair.target
-            self._examine_side(text, f"{place} ({side})")
+            self._examine_side(text, f"{location} ({side})")
             if has_serial_number(text):
-                serial.add(f"{place} ({side})", text)
-        self._examine_lengths(pair, place)
-        self._examine_likeness(pair, place)
+                serial.add(f"{location} ({side})", text)
+        self._examine_lengths(pair, location)
+        self._examine_likeness(pair, location)
         for name, usual in self._usual.items():
             text = pair.source if name.endswith("source") else pair.target
-            for odd in usual.add(place, text):
+            for odd in usual.add(location, text):
                 self._note(name, *odd)
 
-    def _examine_side(self, text: str, place: str) -> None:
+    def _examine_side(self, text: str, location: str) -> None:
         is_plain = text.isascii() and text.isprintable()
         for name, test in ANY_TEXT if is_plain else (*ODD_CHARACTERS, *ANY_TEXT):
             if test(text):
-                self._note(name, place, text)
+                self._note(name, location, text)
 
-    def _examine_lengths(self, pair: Pair, place: str) -> None:
+    def _examine_lengths(self, pair: Pair, location: str) -> None:
         longer = max(len(pair.source), len(pair.target))
         if longer > _LONG_WORDS and max(map(_num_words, (pair.source, pair.target))) > _LONG_WORDS:
-            self._note("long", place, pair.source)
-        for far in self._proportion.add(place, pair.source, pair.target):
+            self._note("long", location, pair.source)
+        for far in self._proportion.add(location, pair.source, pair.target):
             self._note("ratio", *far)
 
-    def _examine_likeness(self, pair: Pair, place: str) -> None:
+    def _examine_likeness(self, pair: Pair, location: str) -> None:
         if pair.source.strip() == pair.target.strip():
-            self._note("copy", place, pair.source)
-        # A number that is stuck to one side is told as such.
+            self._note("copy", location, pair.source)
+        # A number that is stuck to one side is reported as such.
         if not any(map(has_serial_number, pair[:2])) and numbers_differ(pair.source, pair.target):
-            self._note("numbers_differ", place, f"{pair.source} | {pair.target}")
+            self._note("numbers_differ", location, f"{pair.source} | {pair.target}")
         keys = keys_of(pair.source, pair.target, self._normalise)
         self._overlap.add(pair, keys)
         exact, loose = hash(keys[:2]), hash(keys[2:])
         if exact in self._exact:
-            self._note("duplicate", place, pair.source)
+            self._note("duplicate", location, pair.source)
         elif all(keys[2:]) and loose in self._loose:
-            self._note("near_duplicate", place, pair.source)
+            self._note("near_duplicate", location, pair.source)
         self._exact.add(exact)
         self._loose.add(loose)
 
@@ -160,8 +160,8 @@ class _Doctor:
         for far in self._proportion.settle():
             self._note("ratio", *far)
         for name, usual in self._usual.items():
-            for place, text in usual.settle():
-                self._note(name, place, text)
+            for location, text in usual.settle():
+                self._note(name, location, text)
         for name, code in zip(("language_source", "language_target"), self._languages, strict=True):
             found = self._usual[name].usual
             expected = base_code(code)
@@ -170,8 +170,8 @@ class _Doctor:
                 side = name.removeprefix("language_")
                 self._note("unexpected_language", side, f"most is {found}, not {expected}")
 
-    def _note(self, name: str, place: str, text: str) -> None:
-        self._findings.setdefault(name, Finding(id=name)).add(place, text)
+    def _note(self, name: str, location: str, text: str) -> None:
+        self._findings.setdefault(name, Finding(id=name)).add(location, text)
 
 
 def _num_words(text: str) -> int:

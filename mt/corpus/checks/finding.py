@@ -1,4 +1,4 @@
-"""Kinds of trouble, each with an id that stays stable, and findings of them with places."""
+"""Kinds of trouble, each with an id that stays stable, and findings of them with locations."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Example:
     """One case of a finding."""
 
     place: str
-    """file:line"""
+    """The location, as file:line."""
     text: str
 
 
@@ -155,20 +155,20 @@ class Finding:
 
     @property
     def flag(self) -> str:
-        """How `mt train` is told to treat it otherwise; empty where it cannot be."""
+        """The flag that makes `mt train` treat it otherwise; empty where there is none."""
         return flag_of(self.id)
 
-    def add(self, place: str, text: str) -> None:
+    def add(self, location: str, text: str) -> None:
         """Count a case; the first few are kept as examples, with what cannot be seen spelled."""
         self.count += 1
         if len(self.examples) < _MAX_EXAMPLES:
             text = text[:_MAX_EXAMPLE_LENGTH] + ("…" if len(text) > _MAX_EXAMPLE_LENGTH else "")
             shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
-            self.examples.append(Example(place=place, text=shown))
+            self.examples.append(Example(place=location, text=shown))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class CheckReport:
     """What was read and what was found, the gravest first."""
 
     num_pairs: int

@@ -1,4 +1,4 @@
-"""In which language a text is: the only room that imports py3langid, which ships its model."""
+"""In which language a text is: the only module that imports py3langid, which ships its model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _identifier() -> Any:
 
 
 def known_languages() -> frozenset[str]:
-    """Codes of the languages that can be told."""
+    """Codes of the languages that can be identified."""
     return frozenset(_identifier().labels)
 
 
@@ -26,7 +26,7 @@ class LanguageLabel:
     """Labels the texts of a side; "" for short ones, unsure ones, and those not looked at."""
 
     def __init__(self, *, one_in: int) -> None:
-        """After the first 10,000 texts that can be told, one in so many is looked at."""
+        """After the first 10,000 texts that are long enough, one in so many is looked at."""
         self._one_in = one_in
         self._num_seen = 0
 

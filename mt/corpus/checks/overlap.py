@@ -1,4 +1,4 @@
-"""Lines of another corpus (a test set) that occur in the one at hand, exactly or nearly."""
+"""Lines of another corpus (a test set) that occur in the corpus at hand, exactly or nearly."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Overlap:
                 if not lines or (lines is loose and len(loose) <= len(exact)):
                     continue
                 finding = Finding(id=f"overlap_{name}", out_of=len(self._pairs))
-                for line, place in sorted(lines.items()):
+                for line, location in sorted(lines.items()):
                     other = self._pairs[line]
                     text = other.target if kind == "target" else other.source
-                    finding.add(f"{other.origin}:{other.line} = {place}", text)
+                    finding.add(f"{other.origin}:{other.line} = {location}", text)
                 findings.append(finding)
         return findings
 

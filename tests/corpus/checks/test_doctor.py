@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mt.corpus.checks.alignment import alignment_break
 from mt.corpus.checks.doctor import examine
-from mt.corpus.checks.finding import KINDS, Report
+from mt.corpus.checks.finding import KINDS, CheckReport
 from mt.corpus.checks.sides import main_script
 from mt.corpus.keys import loose_text
 from mt.formats.pair import Reader
@@ -31,14 +31,14 @@ def clean(count: int, *, seed: int = 0) -> Sides:
     return pairs
 
 
-def check(pairs: Sides, *, against: Sides | None = None, error: str = "") -> Report:
+def check(pairs: Sides, *, against: Sides | None = None, error: str = "") -> CheckReport:
     others: list[Reader] = [] if against is None else [ListReader(against, name="test.de")]
     return examine(
         [ListReader(pairs, error=error)], against=others, normalise=normalise, is_blank=is_blank
     )
 
 
-def counts(report: Report) -> dict[str, int]:
+def counts(report: CheckReport) -> dict[str, int]:
     return {finding.id: finding.count for finding in report.findings}
 
 
