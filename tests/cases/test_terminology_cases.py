@@ -46,7 +46,9 @@ def test_terms_are_honoured_counted_and_leave_other_lines_alone(
 
 
 @pytest.mark.parametrize("options", ["--batch-size 1", "--workers 1", "--batch-size 3"])
-def test_company_changes_no_line_with_terms(options: str, model: Path, glossary: Path) -> None:
+def test_the_rest_of_a_batch_changes_no_line_with_terms(
+    options: str, model: Path, glossary: Path
+) -> None:
     """G01: whatever the batch."""
     expected = translate(model, LINES, "--glossary", glossary).lines
     assert translate(model, LINES, "--glossary", glossary, *options.split()).lines == expected

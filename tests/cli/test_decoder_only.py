@@ -78,7 +78,7 @@ def test_it_resumes_bit_for_bit(toy: Toy, model: Path, tmp_path: Path) -> None:
     assert (stopped / name).read_bytes() == (model / name).read_bytes()
 
 
-def test_company_changes_nothing_and_scores_are_those_of_mt_score(
+def test_the_rest_of_a_batch_changes_nothing_and_scores_are_those_of_mt_score(
     model: Path, tmp_path: Path
 ) -> None:
     sources = toy_sources(40, seed="one stack")

@@ -104,29 +104,29 @@ def test_a_beam_that_moves_for_long_has_the_logits_of_its_prefixes(
     others, other_mask = source_of(9, 5)
     state = search.start(source, mask)
     prefixes = torch.zeros(3, 1, 0, dtype=torch.long)  # (B, K, T), what each row was fed
-    places = [(source, mask, b) for b in range(3)]
+    sentences = [(source, mask, b) for b in range(3)]
     starts = [0, 0, 0]
 
     def fed(tokens: Tensor) -> None:
         nonlocal prefixes, state
         logits, state = search.step(tokens.flatten(), state)
         prefixes = torch.cat((prefixes, tokens[:, :, None]), dim=2)
-        for b, (ids, its_mask, place) in enumerate(places):
+        for b, (ids, its_mask, row) in enumerate(sentences):
             for k in range(tokens.size(1)):
                 target = prefixes[b, k, starts[b] :][None]
-                expected = logits_of(model, ids[[place]], its_mask[[place]], target)[0, -1]
+                expected = logits_of(model, ids[[row]], its_mask[[row]], target)[0, -1]
                 assert_close(logits.view(*tokens.shape, -1)[b, k], expected)
 
     def moved(rows: Tensor, kept: list[int]) -> None:
-        nonlocal prefixes, state, places, starts
+        nonlocal prefixes, state, sentences, starts
         state = state.select(rows)
         prefixes = prefixes.flatten(0, 1)[rows]
-        places, starts = [places[b] for b in kept], [starts[b] for b in kept]
+        sentences, starts = [sentences[b] for b in kept], [starts[b] for b in kept]
 
     fed(torch.randint(4, VOCABULARY, (3, 1), generator=draw))
     moved(torch.arange(3)[:, None].expand(3, 4), [0, 1, 2])
     for step in range(24):
-        size = len(places)
+        size = len(sentences)
         fed(torch.randint(4, VOCABULARY, (size, 4), generator=draw))
         rows = torch.arange(size)[:, None] * 4 + torch.randint(0, 4, (size, 4), generator=draw)
         kept = list(range(size))
@@ -143,5 +143,5 @@ def test_a_beam_that_moves_for_long_has_the_logits_of_its_prefixes(
             filler = torch.zeros(2, 4, length - 1, dtype=torch.long)
             newest = torch.cat((filler, tokens[:, :, None].expand(2, 4, 1)), dim=2)
             prefixes = torch.cat((prefixes, newest))
-            places = places + [(others, other_mask, b) for b in range(2)]
+            sentences = sentences + [(others, other_mask, b) for b in range(2)]
             starts = starts + [length - 1] * 2

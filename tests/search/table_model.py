@@ -53,8 +53,8 @@ class TableModel:
 
     def step(self, tokens: Tensor, state: TableState) -> tuple[Tensor, TableState]:
         self.num_steps += 1
-        place = state.position.clamp(max=self.logits.size(1) - 1)
-        scores = self.logits[state.sentence, place, tokens]
+        position = state.position.clamp(max=self.logits.size(1) - 1)
+        scores = self.logits[state.sentence, position, tokens]
         return scores, TableState(state.sentence, state.position + 1)
 
     def log_probability(self, sentence: int, tokens: tuple[int, ...]) -> float:
@@ -62,8 +62,8 @@ class TableModel:
         total = 0.0
         last = START
         for position, token in enumerate((*tokens, END)):
-            place = min(position, self.logits.size(1) - 1)
-            step = torch.log_softmax(self.logits[sentence, place, last], dim=-1)
+            last_known = min(position, self.logits.size(1) - 1)
+            step = torch.log_softmax(self.logits[sentence, last_known, last], dim=-1)
             total += float(step[token])
             last = token
         return total

@@ -152,7 +152,7 @@ def test_stopping_early_saves_steps() -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 2, 5])
-def test_a_sentence_is_translated_alike_alone_and_in_company(beam: int) -> None:
+def test_a_sentence_is_translated_alike_by_itself_and_in_a_batch(beam: int) -> None:
     model = random_table(sentences=6, length=9, vocabulary=8, seed=3)
     together = search(model, 6, beam=beam, n_best=beam, max_length=8)
     for sentence in range(6):

@@ -227,7 +227,9 @@ def test_stopping_early_changes_no_result(
 
 @pytest.mark.parametrize("values", [{}, *SETTINGS], ids=str)
 @pytest.mark.parametrize(("beam", "capacity"), [(1, 3), (3, 1), (3, 7), (5, 40)])
-def test_company_changes_no_result(values: dict[str, float], beam: int, capacity: int) -> None:
+def test_the_rest_of_a_batch_changes_no_result(
+    values: dict[str, float], beam: int, capacity: int
+) -> None:
     """Sentences of other lengths, with other prefixes, come and go in one beam."""
     count = 23
     model = random_table(sentences=count, length=6, vocabulary=5, seed=beam)
@@ -330,12 +332,12 @@ def test_a_loop_may_be_as_long_as_it_is_said() -> None:
         tokens, sentences = beam_of([[block * 3]])
         scores = torch.zeros(1, 1, 30)
         NoLoop(3).forbid(scores, tokens, sentences)
-        for place in range(period):  # the fourth time is forbidden where it would be complete
-            tokens, sentences = beam_of([[block * 3 + block[:place]]])
+        for index in range(period):  # the fourth time is forbidden where it would be complete
+            tokens, sentences = beam_of([[block * 3 + block[:index]]])
             scores = torch.zeros(1, 1, 30)
             NoLoop(3).forbid(scores, tokens, sentences)
-            is_last = place == period - 1 and period <= LONGEST_LOOP
-            assert (scores[0, 0, block[place]] == -math.inf) == is_last
+            is_last = index == period - 1 and period <= LONGEST_LOOP
+            assert (scores[0, 0, block[index]] == -math.inf) == is_last
 
 
 def test_the_end_is_forbidden_before_the_least_length_where_a_word_may_follow() -> None:

@@ -145,7 +145,7 @@ def state_of(num: int, sentences: list[int]) -> EnsembleState:
 
 @pytest.mark.parametrize("capacity", [1, 4, 40])
 @pytest.mark.parametrize("seed", range(3))
-def test_company_changes_no_result(capacity: int, seed: int) -> None:
+def test_the_rest_of_a_batch_changes_no_result(capacity: int, seed: int) -> None:
     count = 17
     members = tables(2, sentences=count)
     config = SearchConfig(beam=3, n_best=3, max_length=7)

@@ -1,4 +1,4 @@
-"""Phrases that hypotheses must hold: beside brute force, and in company that must not matter."""
+"""Phrases that hypotheses must hold: beside brute force, and in batches that must not matter."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def test_scores_with_phrases_are_forced_scores(seed: int, beam: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("capacity", [1, 3, 40])
-def test_company_changes_no_result(seed: int, capacity: int) -> None:
+def test_the_rest_of_a_batch_changes_no_result(seed: int, capacity: int) -> None:
     """Sentences with phrases and without, in one batch and refilled, as if each were alone."""
     count = 15
     model = random_table(sentences=count, length=9, vocabulary=7, seed=seed)
@@ -314,7 +314,7 @@ def test_at_the_bound_what_lacks_a_phrase_comes_only_if_nothing_has_it() -> None
 def test_a_choice_within_a_bank_that_rounding_could_turn_is_a_close_call(
     gap: float, is_close: bool
 ) -> None:
-    """One place: 4 is asked for, and whether 2 or 3 stands before it is a matter of rounding."""
+    """One slot: 4 is asked for, and whether 2 or 3 stands before it is a matter of rounding."""
     logits = torch.full((1, 3, 5, 5), -30.0)
     logits[0, 0, START, [2, 3, 4]] = torch.tensor([1.0, 1.0 + gap, -29.0])
     logits[0, 1:, :, 4] = 30.0
@@ -347,8 +347,8 @@ def test_what_is_begun_for_a_phrase_alone_is_gone_through_with(
     phrases = [phrase((4, 5, 6)), phrase((4, 7))]
     for is_forced in (True, False):
         progress = PhraseProgress(START, (Reached(), Reached()))
-        for place, token in enumerate(tokens):
-            progress = progress.after(phrases, token, is_forced=is_forced and place == 0)
+        for index, token in enumerate(tokens):
+            progress = progress.after(phrases, token, is_forced=is_forced and index == 0)
         if tokens == (4, 5):
             progress = progress.after(phrases, 3)
         assert progress.is_lost == (is_lost and is_forced)

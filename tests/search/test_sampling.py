@@ -1,4 +1,4 @@
-"""Samples against enumerated distributions, greedy search, forced scores, and other company."""
+"""Samples against enumerated distributions, greedy search, forced scores, and other batches."""
 
 from __future__ import annotations
 
@@ -60,9 +60,11 @@ def sample(
     return [found[key].hypotheses for key in range(sentences)]
 
 
-def step_distribution(model: TableModel, place: int, last: int, top_k: int | None) -> torch.Tensor:
+def step_distribution(
+    model: TableModel, position: int, last: int, top_k: int | None
+) -> torch.Tensor:
     """What follows `last`, of the `top_k` most probable tokens."""
-    p = torch.softmax(model.logits[0, place, last].double(), dim=0)
+    p = torch.softmax(model.logits[0, position, last].double(), dim=0)
     if top_k is not None:
         p = torch.where(p >= p.topk(top_k).values[-1], p, 0.0)
     return p / p.sum()
@@ -80,9 +82,9 @@ def test_whole_samples_come_as_often_as_the_model_says(top_k: int | None, seed: 
     for length in range(4):
         for tokens in itertools.product([2, 3, 4], repeat=length):
             p, last = 1.0, START
-            for place, token in enumerate((*tokens, END)):
-                if place < 3:  # at the bound the end follows for sure
-                    p *= float(step_distribution(model, place, last, top_k)[token])
+            for position, token in enumerate((*tokens, END)):
+                if position < 3:  # at the bound the end follows for sure
+                    p *= float(step_distribution(model, position, last, top_k)[token])
                 last = token
             total += p
             assert abs(number[tokens] - count * p) <= 5 * math.sqrt(count * p * (1 - p)) + 1e-9

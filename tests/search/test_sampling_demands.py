@@ -142,7 +142,7 @@ def test_no_sample_breaks_a_constraint_and_its_score_is_the_forced_score(
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("capacity", [1, 3, 40])
-def test_company_changes_no_sample(seed: int, capacity: int) -> None:
+def test_the_rest_of_a_batch_changes_no_sample(seed: int, capacity: int) -> None:
     """Sentences with prefixes and without, in any order, refilled or not."""
     count = 23
     draw = random.Random(seed)

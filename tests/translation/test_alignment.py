@@ -21,9 +21,9 @@ from mt.translation.alignment import (
 from mt.translation.forced import Forced, TokenPair
 
 
-def attention(places: list[int], num_source: int) -> Tensor:
-    """Attention whose rows have most weight at these places."""
-    return functional.one_hot(torch.tensor(places), num_source + 1) * 0.5 + 0.1
+def attention(indices: list[int], num_source: int) -> Tensor:
+    """Attention whose rows have most weight at these indices."""
+    return functional.one_hot(torch.tensor(indices), num_source + 1) * 0.5 + 0.1
 
 
 def test_a_token_is_linked_where_it_is_predicted_or_where_it_is_fed() -> None:
@@ -63,7 +63,7 @@ def test_the_view_is_found_that_joins_each_token_with_its_translation(
     for _ in range(30):
         source = draw.sample(range(4, 30), k=8)
         order = draw.sample(range(8), k=8)
-        pairs.append((source, [source[place] + 100 for place in order]))
+        pairs.append((source, [source[index] + 100 for index in order]))
         right = [8, *order] if is_fed else [*order, 8]
         views = {
             other: attention(right if other == layer else draw.choices(range(9), k=9), 8)

@@ -105,7 +105,7 @@ def test_a_model_with_itself_is_that_model(shape: ModelConfig) -> None:
 
 
 @pytest.mark.parametrize("batch_size", [1, 64])
-def test_company_changes_nothing(batch_size: int) -> None:
+def test_the_rest_of_a_batch_changes_nothing(batch_size: int) -> None:
     """Models of other widths, depths and norms."""
     members = member(1, n_best=3), member(2, DEEP), member(3)
     expected = translated(*members)

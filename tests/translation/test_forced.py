@@ -59,7 +59,7 @@ def test_log_probabilities_are_those_of_decoding_step_by_step(model: EncoderDeco
         assert forced.log_probabilities == pytest.approx(step_by_step(model, pair), abs=1e-5)
 
 
-def test_company_order_and_batches_change_nothing(model: EncoderDecoder) -> None:
+def test_order_and_batches_change_nothing(model: EncoderDecoder) -> None:
     pairs = pairs_of(40)
     alone = force(model, pairs, batch_size=1, attention_of=[1])
     assert_same(force(model, pairs, batch_size=64, attention_of=[1]), alone)

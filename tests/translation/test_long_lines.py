@@ -64,7 +64,7 @@ def test_without_a_penalty_scores_add_up() -> None:
 
 
 def test_joined_texts_stand_once_and_best_first() -> None:
-    """Equal texts come where segments change places with empty ones; the better score stays."""
+    """Equal texts come where segments and empty ones are swapped; the better score stays."""
     first = [candidate("A", score=-1.0, num_tokens=1), candidate("", score=-1.1, num_tokens=1)]
     second = [candidate("", score=-1.0, num_tokens=1), candidate("A", score=-1.2, num_tokens=1)]
     found = join_hypotheses([first, second], SEGMENTS, search=SearchConfig(), target_language="en")

@@ -58,7 +58,7 @@ def test_each_translation_begins_with_its_prefix_at_the_models_score(beam: int) 
 
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize(("size", "ratio"), [(0, 0.0), (2, 0.7)])
-def test_company_and_workers_change_nothing(beam: int, size: int, ratio: float) -> None:
+def test_batches_and_workers_change_nothing(beam: int, size: int, ratio: float) -> None:
     prefixes = some_prefixes(len(lines()))
     plain, _ = make(beam=beam, no_repeat_ngram=size, min_length_ratio=ratio, batch_size=1)
     expected = list(plain.translate(lines(), prefixes=prefixes))

@@ -85,14 +85,14 @@ def test_rounding_changes_no_sample(
     """Each batch rounds in a way of its own; many pieces tie."""
     step = SearchModel.step
 
-    def rounded_by_company(
+    def rounded_by_batch(
         model: SearchModel, fed: torch.Tensor, state: DecoderState
     ) -> tuple[torch.Tensor, DecoderState]:
         logits, after = step(model, fed, state)
         noise = torch.Generator().manual_seed(len(fed))
         return logits + 2e-6 * torch.randn(logits.shape, generator=noise), after
 
-    monkeypatch.setattr(SearchModel, "step", rounded_by_company)
+    monkeypatch.setattr(SearchModel, "step", rounded_by_batch)
     found = []
     for batch_size in (1, 5, 64):
         plain = sampler()

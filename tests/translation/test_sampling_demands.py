@@ -1,4 +1,4 @@
-"""Samples of lines with prefixes, under constraints, and of ensembles, whatever the company."""
+"""Samples of lines with prefixes, under constraints, and of ensembles, in any batch."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_no_sample_breaks_a_constraint_and_scores_are_the_models(filters: dict[s
 
 @pytest.mark.parametrize("num_members", [1, 2])
 @pytest.mark.parametrize("filters", [{}, {"top_k": 9, "top_p": 0.9, "temperature": 1.5}])
-def test_company_workers_and_refilling_change_no_sample(
+def test_batches_workers_and_refilling_change_no_sample(
     num_members: int, filters: dict[str, Any]
 ) -> None:
     """With prefixes and constraints, by a model and by an ensemble."""

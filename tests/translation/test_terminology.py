@@ -75,7 +75,7 @@ def test_terms_are_honoured_and_other_lines_stay_as_they_were() -> None:
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 64])
-def test_company_changes_no_line(batch_size: int) -> None:
+def test_the_rest_of_a_batch_changes_no_line(batch_size: int) -> None:
     expected, _ = with_glossary(Glossary(TERMS))
     translator, _ = with_glossary(Glossary(TERMS), batch_size=batch_size)
     given = lines()[:24]

@@ -1,7 +1,8 @@
-"""The translator: N lines in, N out, in order, whatever the company."""
+"""The translator: N lines in, N out, in order, in any batch."""
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -108,14 +109,14 @@ def test_ties_are_broken_alike_in_every_batch(beam: int, monkeypatch: pytest.Mon
     """All pieces have the same weights and tie; each batch then rounds in a way of its own."""
     step = SearchModel.step
 
-    def rounded_by_company(
+    def rounded_by_batch(
         model: SearchModel, tokens: torch.Tensor, state: DecoderState
     ) -> tuple[torch.Tensor, DecoderState]:
         logits, after = step(model, tokens, state)
         noise = torch.Generator().manual_seed(len(tokens))
         return logits + 1e-6 * torch.randn(logits.shape, generator=noise), after
 
-    monkeypatch.setattr(SearchModel, "step", rounded_by_company)
+    monkeypatch.setattr(SearchModel, "step", rounded_by_batch)
     found = []
     for batch_size in (1, 5, 64):
         translator, _ = make(batch_size=batch_size, beam=beam)
@@ -164,6 +165,21 @@ def test_a_sentence_that_does_not_fit_in_memory_alone_is_one_line() -> None:
     with pytest.raises(DeviceMemoryError, match=r"search for a sentence of \d+ tokens") as caught:
         texts(translator, list(lines()))
     assert "(CUDA out of memory)" in str(caught.value)
+
+
+def test_an_empty_batch_is_misuse() -> None:
+    with pytest.raises(ValueError, match="batch_size must be at least 1, but is 0"):
+        TranslationOptions(batch_size=0)
+
+
+def test_options_replace_the_settings_of_the_model() -> None:
+    plain, _ = make(beam=1)
+    search = dataclasses.replace(plain.config.search, beam=4, n_best=2)
+    options = TranslationOptions(search=search, batch_size=1)
+    wide = Translator(plain.model, tokenizers(), plain.config, options=options)
+    assert wide.config.search == search
+    expected, _ = make(beam=4, n_best=2, batch_size=1)
+    assert wide.translate(lines()) == expected.translate(lines())
 
 
 def test_order_and_neighbours_change_nothing() -> None:
