@@ -18,6 +18,10 @@ class ModelRecord:
     """What a model folder tells of itself."""
 
     name: str
+    facts: Sequence[tuple[str, str]]
+    """What the model is and how it was trained: names of facts, and facts."""
+    commands: Sequence[str]
+    """By which it was made."""
     card: str
     """The model card, as Markdown; empty where there is none."""
     curves: Curves | None

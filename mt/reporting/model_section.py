@@ -1,16 +1,13 @@
-"""What a model is, by its card, and what became of its training text."""
+"""What a model is, and what became of its training text."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
 from mt.events import CorpusRead
 from mt.reporting.contents import ModelRecord
 from mt.reporting.page import escape
 from mt.reporting.tables import row, table
-
-_ROW = re.compile(r"\| ([^|]+) \| (.+) \|")
-_CODE = re.compile(r"`([^`]*)`")
 
 
 def model_section(model: ModelRecord, *, heading: str, key: str) -> str:
@@ -21,7 +18,7 @@ def model_section(model: ModelRecord, *, heading: str, key: str) -> str:
     return f"""\
 <section class="card" aria-labelledby="model{key}">
 <h2 id="model{key}">{escape(heading)}</h2>
-{_facts(model.card)}
+{_facts(model.facts)}
 {corpus}
 {notes}
 {_card(model.card)}
@@ -29,36 +26,9 @@ def model_section(model: ModelRecord, *, heading: str, key: str) -> str:
 """
 
 
-def facts_of(card: str) -> list[tuple[str, str]]:
-    """The rows of the first table of a model card: what it is about, and what it says."""
-    rows = []
-    for line in card.split("\n"):
-        if line.startswith("## "):
-            break
-        match = _ROW.fullmatch(line.strip())
-        if match and match[1].strip(" -"):
-            rows.append((match[1].strip(), match[2].strip()))
-    return rows
-
-
-def commands_of(card: str) -> list[str]:
-    """The commands by which a model was made, as its card tells; none where it does not."""
-    _, _, rest = card.partition("\n## Commands\n")
-    block = rest.partition("\n## ")[0]
-    _, fence, after = block.partition("```sh\n")
-    return [line for line in after.partition("```")[0].split("\n") if line] if fence else []
-
-
-def _facts(card: str) -> str:
-    rows = "".join(
-        f"<dt>{escape(name)}</dt><dd>{_with_code(text)}</dd>" for name, text in facts_of(card)
-    )
+def _facts(facts: Sequence[tuple[str, str]]) -> str:
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
     return f"<dl>{rows}</dl>" if rows else ""
-
-
-def _with_code(text: str) -> str:
-    """HTML of a text with code between backticks."""
-    return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def _card(card: str) -> str:

@@ -14,8 +14,8 @@ from mt.files import new_folder
 from mt.model.translation_model import count_parameters
 from mt.model_folder import folder as model_folder
 from mt.model_folder.average import average_weights
-from mt.model_folder.card import CardFacts
 from mt.model_folder.card_file import write_card
+from mt.model_folder.facts import Averaged, read_facts
 from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
 from mt.tasks.fine_tune import MAY_DIFFER
@@ -151,9 +151,8 @@ def _write(
     config = dataclasses.replace(config, fine_tuned_from=origin)
     mean = model_folder.build_model(config, pair)
     average_weights([each.path for each in weights], mean)
-    card = CardFacts(
-        config=config,
-        averaged=tuple(each.description for each in weights),
+    averaged = Averaged(
+        sources=tuple(each.description for each in weights),
         num_parameters=count_parameters(mean),
         command=command,
     )
@@ -161,7 +160,8 @@ def _write(
         model_folder.write_config(folder, config)
         pair.save(folder)
         model_folder.save_weights(folder, mean)
-        write_card(folder, card)
+        averaged.save(folder)
+        write_card(folder, read_facts(folder, config))
         for name, content in _shared_dev_set(models).items():
             (folder / name).write_bytes(content)
         seen = [SeenLines.load(model / SEEN) for model in models]

@@ -13,6 +13,8 @@ from mt.errors import ConfigError, MtError
 from mt.evaluation.scores import word_splitter
 from mt.events import Event, Listener, Notice, ignore, notice_text
 from mt.files import require_writable, write_text
+from mt.model_folder.card import fact_rows
+from mt.model_folder.facts import read_facts
 from mt.model_folder.folder import CARD, DEV, TRAINING, read_config, read_dev_pairs
 from mt.preparation.reuse import Prepared
 from mt.reporting.contents import (
@@ -24,7 +26,6 @@ from mt.reporting.contents import (
     TrivialSystem,
 )
 from mt.reporting.curves import read_curves
-from mt.reporting.model_section import commands_of
 from mt.reporting.report_page import report_page
 from mt.reporting.sentence_attention import AttendedSentence, attend_to_sentences
 from mt.reporting.sentences import groups_of
@@ -155,17 +156,29 @@ def _model_record(folder: Path) -> ModelRecord:
         corpus = None
         unknown.append(f"What became of the training text is not known: {error}")
     try:
-        card = (folder / CARD).read_text("utf-8")
-        if not commands_of(card):
+        facts = read_facts(folder, read_config(folder))
+        rows, commands = fact_rows(facts), facts.commands
+        if not commands:
             unknown.append(
-                "The card does not tell by which command the model was made; config.toml has every "
+                "It is not recorded by which command the model was made; config.toml has every "
                 "setting"
             )
+    except MtError as error:
+        rows, commands = [], []
+        unknown.append(f"How the model was made is not known: {error}")
+    try:
+        card = (folder / CARD).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         card = ""
         unknown.append(f"The model card cannot be read: {error}")
     return ModelRecord(
-        name=folder.resolve().name, card=card, curves=curves, corpus=corpus, unknown=unknown
+        name=folder.resolve().name,
+        facts=rows,
+        commands=commands,
+        card=card,
+        curves=curves,
+        corpus=corpus,
+        unknown=unknown,
     )
 
 
@@ -256,8 +269,7 @@ def _commands(
     """The command that made the page, and those that made its models."""
     commands = [("This page", command)] if command else []
     for each in models:
-        made = commands_of(each.card)
-        commands += [(f"The model {each.name}, as its card tells", one) for one in made]
+        commands += [(f"The model {each.name}", one) for one in each.commands]
     if model is not None:
         inspected = shlex.join(["mt", "inspect", str(model), "--source"])
         commands.append(("Every layer and head over one sentence", f"{inspected} TEXT"))

@@ -16,9 +16,9 @@ from mt.corpus.store import TokenStore
 from mt.events import Event, Listener, Notice, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.model_folder import folder as model_folder
+from mt.model_folder.card_file import CardWriter
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared
-from mt.tasks.card import CardWriter
 from mt.tasks.fine_tune import Start, warn_without_gain
 from mt.tasks.machine import describe_run
 from mt.tasks.metrics_file import MetricsFile
@@ -124,7 +124,7 @@ def run_training(
                 resumed_update=trainer.progress.update,
                 validated_update=trainer.validated_update,
             ),
-            CardWriter(folder, config, prepared),
+            CardWriter(folder=folder, config=config, corpus=prepared.corpus, dev=prepared.dev),
         ]
         described = describe_run(
             run.command,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mt.corpus.keys import key_of
-from mt.events import BatchDone, CorpusRead, OriginRead, Validated
+from mt.events import BatchDone, CorpusRead, OriginRead, RunDescribed, Validated
 from mt.model_folder.seen_lines import SeenLines
 from mt.preparation.reuse import Prepared
 from mt.tasks.metrics_file import MetricsFile
@@ -29,9 +29,20 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_model(tmp_path_factory.mktemp("report") / "small")
     (folder / "dev.source").write_bytes(as_bytes(SOURCES[:2]))
     (folder / "dev.target").write_bytes(as_bytes(REFERENCES[:2]))
-    card = "| | |\n|---|---|\n| languages | de → en |\n\n## Commands\n\n```sh\nmt train <a>\n```\n"
-    (folder / "README.md").write_text(card, "utf-8")
+    (folder / "README.md").write_text("The <card>.\n", "utf-8")
     metrics = MetricsFile(folder / "metrics.jsonl")
+    metrics(
+        RunDescribed(
+            command="mt train <a>",
+            processor="A & B",
+            num_cores=2,
+            memory=None,
+            gpus=(),
+            num_threads=2,
+            num_processes=1,
+            software=("mt 0.1.0",),
+        )
+    )
     metrics(
         BatchDone(
             update=20,
@@ -95,7 +106,9 @@ def test_a_test_set_gives_every_part(model: Path, files: dict[str, Path], tmp_pa
     text = page.read_text("utf-8")
     assert "<title>Report on small</title>" in text
     assert "90 pairs were read, 81 used." in text
-    assert "languages</dt><dd>de → en" in text
+    assert "languages</dt><dd>source → target" in text
+    assert "weights of</dt><dd>update 40, epoch 1.0, after 2.0 minutes" in text
+    assert "The &lt;card&gt;." in text
     assert f"mt report {model} {files['source']}" in text
     assert "mt train &lt;a&gt;" in text
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -13,18 +13,19 @@ from mt.config import Config
 from mt.digests import blake2b_of_lines
 from mt.errors import ModelFolderError
 from mt.events import RunDescribed, TrainingEnded, TrainingStarted, Validated
-from mt.model_folder.card import NOTES, CardFacts, model_card
+from mt.model_folder.card import BEGIN, NOTES, model_card
 from mt.model_folder.card_file import add_test_scores, write_card
+from mt.model_folder.facts import AVERAGE, Averaged, CardFacts, read_facts
 from mt.model_folder.scores import (
-    BEGIN,
     SCORES,
-    CardScore,
-    ResultOnSet,
+    SetResult,
+    SetScore,
     add_result,
     current_results,
     digest_of_weights,
     read_results,
 )
+from mt.tasks.metrics_file import MetricsFile
 
 RUN = RunDescribed(
     command="mt train 'my text.de' train.en -o m",
@@ -71,10 +72,10 @@ ENDED = TrainingEnded(
 
 def facts(**more: Any) -> CardFacts:
     config = Config(source_language="en", target_language="no")
-    return CardFacts(**{"config": config, "runs": [RUN], "started": STARTED, "best": BEST, **more})
+    return CardFacts(**{"config": config, "runs": (RUN,), "started": STARTED, "best": BEST, **more})
 
 
-def result(folder: Path, **more: Any) -> ResultOnSet:
+def result(folder: Path, **more: Any) -> SetResult:
     values: dict[str, Any] = {
         "source": "test.de",
         "references": ("test.en",),
@@ -83,7 +84,7 @@ def result(folder: Path, **more: Any) -> ResultOnSet:
         "num_lines": 1000,
         "num_seen": 50,
         "scores": (
-            CardScore(
+            SetScore(
                 name="BLEU", score=37.73, signature="nrefs:1|bs:1000", mean=37.72, half_width=1.6
             ),
         ),
@@ -92,7 +93,7 @@ def result(folder: Path, **more: Any) -> ResultOnSet:
         "date": "2026-11-30",
         "weights": digest_of_weights(folder),
     }
-    return ResultOnSet(**(values | more))
+    return SetResult(**(values | more))
 
 
 def test_the_card_tells_what_made_the_model() -> None:
@@ -116,12 +117,54 @@ def test_every_machine_and_command_of_a_resumed_run_is_told_once() -> None:
     other = dataclasses.replace(
         RUN, command="mt train --resume m", gpus=("NVIDIA X (80 GiB)",), num_processes=4
     )
-    card = model_card(facts(runs=[RUN, other, other]))
+    card = model_card(facts(runs=(RUN, other, other)))
     assert card.count("| trained on |") == 2
     told = "NVIDIA X (80 GiB), AMD EPYC 9B45, 2 cores, 16 GiB of memory, 4 processes"
     assert f"| trained on | {told}; cpu, bfloat16 |" in card
     assert card.count("| software |") == 1
     assert card.count("mt train --resume m\n") == 1
+
+
+def test_the_facts_of_averaged_weights_are_read_from_a_file(tmp_path: Path) -> None:
+    averaged = Averaged(
+        sources=("a, update 5: dev BLEU 3.00", "b|c"), num_parameters=1234, command="mt average a b"
+    )
+    averaged.save(tmp_path)
+    found = read_facts(tmp_path, Config())
+    assert found.averaged == averaged
+    card = model_card(found).split("\n")
+    for line in (
+        "| average of | a, update 5: dev BLEU 3.00 |",
+        "| average of | b\\|c |",
+        "| parameters | 1,234 |",
+        "mt average a b",
+    ):
+        assert line in card
+    (tmp_path / AVERAGE).write_text("{}", "utf-8")
+    assert read_facts(tmp_path, Config()).averaged is None
+
+
+def test_facts_are_those_that_the_run_recorded(tmp_path: Path) -> None:
+    metrics = MetricsFile(tmp_path / "metrics.jsonl")
+    start = dataclasses.replace(BEST, update=0, scores={"BLEU": 1.25}, is_best=False)
+    for event in (RUN, STARTED, start, BEST, ENDED):
+        metrics(event)
+    with (tmp_path / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        file.write('nonsense\n[]\n{"event": "Validated"}\n{"event": "Unheard"}\n')
+    found = read_facts(tmp_path, Config())
+    assert model_card(found) == model_card(
+        CardFacts(
+            config=Config(),
+            runs=(RUN,),
+            started=STARTED,
+            best=BEST,
+            ended=ENDED,
+            starting_scores={"BLEU": 1.25},
+        )
+    )
+    assert "| dev BLEU before | 1.25 |  |" in model_card(found).split("\n")
+    metrics(STARTED)
+    assert read_facts(tmp_path, Config()).ended is None, "it goes on"
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -131,7 +174,7 @@ def test_what_is_not_known_is_left_out() -> None:
     assert "language:" not in card
     assert "## Commands" not in card
     without = dataclasses.replace(RUN, memory=None)
-    assert "memory" not in model_card(facts(runs=[without]))
+    assert "memory" not in model_card(facts(runs=(without,)))
 
 
 def test_front_matter_is_yaml_in_which_norwegian_is_no_truth_value() -> None:

@@ -36,31 +36,7 @@ OTHERS = ["the <b>house</b> is red", "שלום עולם טוב", "赤い", "no",
 CARD = """\
 # Translation model <de> → en
 
-| | |
-|---|---|
-| languages | <de> → en |
-| dev BLEU | 37.74 (`nrefs:1|case:mixed`) |
-
-## Training text
-
-| corpus | read |
-|---|---|
-| a | 5 |
-
-## Commands
-
-The model was made by
-
-```sh
-mt train 'a <b>.tsv' -o small
-mt train --resume small
-```
-
-## Limits
-
-```sh
-rm -rf all
-```
+What <b>stands</b> here is `shown` as it is.
 """
 
 
@@ -100,7 +76,15 @@ def corpus() -> CorpusRead:
 
 
 def record(name: str = "small") -> ModelRecord:
-    return ModelRecord(name=name, card=CARD, curves=curves(), corpus=corpus(), unknown=())
+    return ModelRecord(
+        name=name,
+        facts=[("languages", "<de> → en"), ("fine-tuned from", "a|b")],
+        commands=["mt train 'a <b>.tsv' -o small", "mt train --resume small"],
+        card=CARD,
+        curves=curves(),
+        corpus=corpus(),
+        unknown=(),
+    )
 
 
 @cache
