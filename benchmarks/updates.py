@@ -15,8 +15,8 @@ from mt.corpus.store import TokenStore
 from mt.events import BatchDone, Event, Listener, ignore
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import TranslationModel
-from mt.training.checkpoint import Progress
 from mt.training.data_loader import TrainingData
+from mt.training.progress import Progress
 from mt.training.trainer import Trainer
 from mt.training.validation import TranslationScores, ValidationTask
 

@@ -25,9 +25,9 @@ from mt.tasks.metrics_file import MetricsFile
 from mt.tasks.new_folder import mark_prepared
 from mt.tasks.requests import Machine
 from mt.tasks.validate import make_validator
-from mt.training.checkpoint import Progress
 from mt.training.data_loader import TrainingData
 from mt.training.distributed import Ranks
+from mt.training.progress import Progress
 from mt.training.trainer import INTERRUPTED, Trainer
 from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mt.training.checkpoint import Progress
 from mt.training.distributed import Ranks
+from mt.training.progress import Progress
 
 
 @dataclass(kw_only=True)

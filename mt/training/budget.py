@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mt.config import TrainingConfig
 from mt.training.best import BestTracker
-from mt.training.checkpoint import Progress
 from mt.training.minutes import MinutesPlan
+from mt.training.progress import Progress
 
 
 def reason_to_end(

@@ -1,7 +1,7 @@
 """The whole state of a training run on disk, so that a resumed run is the run itself.
 
 `training/checkpoint-N/` holds `state.safetensors` (weights, their average, the optimizer's
-moments, random states) and `progress.json` (the place in the data and the score so far). A new
+moments, random states) and `progress.json` (how far the run is, and the scores so far). A new
 one is complete before the old one goes; no pickle is written or read. A validation changes
 `progress.json` and nothing else.
 """
@@ -27,6 +27,7 @@ from mt.files import clean, new_folder, write_text
 from mt.model.device import is_out_of_memory, memory_error
 from mt.seal import UNSEALED, check_seal, seal
 from mt.training.best import BestTracker
+from mt.training.progress import Progress
 from mt.training.sharding import shard_like, whole
 from mt.training.weight_average import WeightAverage
 
@@ -42,40 +43,6 @@ _UNREADABLE = (
     MemoryError,
     SafetensorError,
 )
-
-
-@dataclass(kw_only=True)
-class Progress:
-    """Where a run stands."""
-
-    update: int = 0
-    """Updates made, skipped ones included."""
-    epoch: int = 0
-    """Epochs finished."""
-    batch: int = 0
-    """Batches of the running epoch that were used."""
-    target_tokens: int = 0
-    seconds: float = 0.0
-    """Time since the first update, validation included."""
-    validation_seconds: float = 0.0
-    num_skipped: int = 0
-    """Updates skipped since their gradient was not finite."""
-    num_nonfinite: int = 0
-    """Of these, the ones in a row up to the last update."""
-    num_skipped_pairs: int = 0
-    """Times a pair was skipped since even alone it did not fit in memory."""
-    validated_update: int = 0
-    """The update after which the last validation was made."""
-    validated_seconds: float = 0.0
-    """When it ended, in training seconds."""
-    loss_seconds: float = 0.0
-    """What the loss of the validation set took in it."""
-    look_seconds: float = 0.0
-    """What its look took, or the last one that had one."""
-    sample_seconds: float = 0.0
-    """What its search took of the sample."""
-    whole_seconds: float = 0.0
-    """What its search took, or would have taken, of the whole set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +77,7 @@ def save_checkpoint(
     *,
     writes: bool = True,
 ) -> Path:
-    """Write the state under `folder` and drop older states; returns where it stands.
+    """Write the state under `folder` and drop older states; returns its folder.
 
     `random` are the random states of all ranks; this process alone without it. Of several ranks
     one `writes`; the others are here to give their shards.
@@ -138,7 +105,7 @@ def save_checkpoint(
 
 
 def save_progress(folder: Path, parts: Parts) -> None:
-    """Write where the run stands into the checkpoint of its last update, whose tensors hold."""
+    """Write the progress of the run into the checkpoint of its last update, whose tensors hold."""
     write_text(folder / f"checkpoint-{parts.progress.update}" / _PROGRESS, _record(parts))
 
 

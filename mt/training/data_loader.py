@@ -19,9 +19,9 @@ from mt.config import TrainingConfig
 from mt.corpus.sampler import BatchSampler
 from mt.corpus.store import TokenStore
 from mt.training.batch import Batch, make_batch
-from mt.training.checkpoint import Progress
 from mt.training.distributed import Ranks
 from mt.training.out_of_memory import largest
+from mt.training.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,34 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from mt.config import TrainingConfig
 from mt.errors import TrainingError
+from mt.events import Listener
+from mt.model.device import fitting_in_memory
+from mt.model.translation_model import TranslationModel
 from mt.training.batch import Batch
+from mt.training.compiling import compile_layers
 from mt.training.distributed import Ranks
 from mt.training.loss import Objective
-from mt.training.out_of_memory import Accumulated, MemoryGuard
-from mt.training.workers import Workers
+from mt.training.out_of_memory import SMALLER, Accumulated, MemoryGuard
+from mt.training.progress import Progress
+from mt.training.sharding import sharded
+from mt.training.workers import make_workers
 
 
+@dataclass(kw_only=True)
 class Gradients:
     """Adds up the gradients of batches, each divided by the tokens of the whole update."""
 
-    def __init__(
-        self,
-        objective: Objective,
-        *,
-        ranks: Ranks,
-        memory: MemoryGuard,
-        workers: Workers | None = None,
-    ) -> None:
+    model: TranslationModel
+    """What is trained; without weights of its own where those are sharded."""
+    config: TrainingConfig
+    device: torch.device
+    dtype: torch.dtype
+    ranks: Ranks
+    progress: Progress
+    listener: Listener
+    compiler: str | None
+    """Backend of `torch.compile` for the layers; None: as they are."""
+    shard: bool
+    """Whether weights are sharded over the ranks."""
+
+    def __post_init__(self) -> None:
+        objective = Objective(self.model, smoothing=self.config.label_smoothing, dtype=self.dtype)
+        with fitting_in_memory("the model", hint=SMALLER):
+            objective = sharded(objective, self.device) if self.shard else objective.to(self.device)
         self.objective = objective
-        self._parallel = ranks.parallel(objective)
-        self._ranks = ranks
-        self._memory = memory
-        self._workers = workers
+        self._workers = None
+        if self.compiler is None:
+            self._workers = make_workers(
+                objective,
+                self.config,
+                device=self.device,
+                ranks=self.ranks,
+                listener=self.listener,
+            )
+        else:  # a compiled layer shares its products among threads by itself
+            compile_layers(objective.model, backend=self.compiler)
+        self.generators = () if self._workers is None else self._workers.generators
+        """Random generators of the parts of a batch."""
+        workers = self._workers
+        self.num_threads = torch.get_num_threads() if workers is None else workers.threads
+        """Of a part; more would wait for each other on a busy machine."""
+        self._memory = MemoryGuard(listener=self.listener, progress=self.progress)
+        self._parallel = self.ranks.parallel(objective)
 
     def loss(self, batch: Batch) -> Tensor:
         """The loss of a batch, summed over its target tokens; its backward pass joins the ranks."""
@@ -47,22 +79,22 @@ class Gradients:
         """
         if self._workers is not None:
             return self._workers.accumulate(batches)
-        if self._ranks.size == 1:
+        if self.ranks.size == 1:
             return self._memory.accumulate(
                 batches, drop_gradient=drop_gradient, add_gradient=self._add
             )
         mine = sum(batch.num_target_tokens for batch in batches)
-        num_tokens = round(self._ranks.summed(mine)[0])
+        num_tokens = round(self.ranks.summed(mine)[0])
         drop_gradient()
         *first, last = batches
         try:
-            with self._ranks.unsynchronised(self._parallel):
+            with self.ranks.unsynchronised(self._parallel):
                 losses = [self._add(batch, num_tokens) for batch in first]
             losses.append(self._add(last, num_tokens))
         except torch.OutOfMemoryError as error:
             raise TrainingError(
                 "a batch does not fit in the memory of the device of "
-                f"rank {self._ranks.rank} of {self._ranks.size}",
+                f"rank {self.ranks.rank} of {self.ranks.size}",
                 hint="Make the batches smaller: --batch-tokens, and more of them an update: "
                 "--set training.accumulate=…",
             ) from error
@@ -74,5 +106,5 @@ class Gradients:
         Ranks average their gradients, so that what is to be their sum is multiplied before.
         """
         loss = self.loss(batch)
-        (loss * (self._ranks.size / num_tokens)).backward()  # type: ignore[no-untyped-call]
+        (loss * (self.ranks.size / num_tokens)).backward()  # type: ignore[no-untyped-call]
         return loss.detach()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt.training.checkpoint import Progress
+from mt.training.progress import Progress
 
 _MARGIN = 1.2  # what is kept for a validation, in predicted ones: other programs come and go
 _UNKNOWN = 0.2  # share of the budget that is kept before any validation was made

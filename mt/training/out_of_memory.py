@@ -19,8 +19,10 @@ from mt.corpus.store import TokenStore
 from mt.errors import TrainingError
 from mt.events import Listener, Notice
 from mt.training.batch import Batch, cut
-from mt.training.checkpoint import Progress
+from mt.training.progress import Progress
 
+SMALLER = "Take a smaller --preset, or free the device of other programs"
+"""What to do where a model does not fit in memory."""
 _MOST_EMPTY = 20
 """Updates in a row without a pair that fits that end the run."""
 
@@ -92,7 +94,7 @@ class MemoryGuard:
         if self._num_empty >= _MOST_EMPTY:
             raise TrainingError(
                 f"not one pair of {_MOST_EMPTY} updates in a row fits in the memory of the device",
-                hint="Take a smaller --preset, or free the device of other programs",
+                hint=SMALLER,
             )
 
     def _cut(self, batch: Batch) -> list[Batch]:

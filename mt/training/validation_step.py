@@ -1,23 +1,34 @@
 """What happens at a validation: the averaged weights are scored, compared and kept.
 
-How translations are scored comes from outside; when a validation is due is for the trainer.
+How translations are scored comes from outside; `mt.training.timetable` knows when.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+import torch
+
+from mt.corpus.store import TokenStore
 from mt.events import LinesValidated, Listener, Validated, ValidationStarted
 from mt.model.translation_model import TranslationModel
 from mt.training.agreement import Agreement
 from mt.training.best import METRIC_NAMES
-from mt.training.checkpoint import Parts, Progress
+from mt.training.checkpoint import Parts
+from mt.training.compiling import uncompiled
 from mt.training.kept_weights import WeightKeeper
 from mt.training.minutes import MinutesPlan
-from mt.training.validation import TranslationScores, ValidationTask, Validator
+from mt.training.progress import Progress
+from mt.training.sharding import holding
+from mt.training.validation import (
+    TranslationScores,
+    ValidationTask,
+    Validator,
+    score_weights,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,26 +40,35 @@ class ValidationStep:
     agreement: Agreement
     plan: MinutesPlan | None
     """That of a budget in minutes."""
-    score: Validator
-    """Scores the weights that the model holds; raises DivergedError for those of no model."""
+    dev: TokenStore
+    validator: Validator
+    """Scores translations by the weights that the model holds."""
     keep_best: Callable[[Progress], None]
     """Called on the first rank when the model holds the best weights so far."""
     keeper: WeightKeeper
+    device: torch.device
+    is_compiled: bool
+    is_sharded: bool
     listener: Listener
 
-    def run(
-        self, averaged: AbstractContextManager[None], *, epoch: float, is_last: bool = False
-    ) -> bool:
+    def run(self, *, epoch: float, is_last: bool = False) -> bool:
         """Validate after so many epochs; False where a stop ended it without scores.
 
-        Within `averaged` the model holds the averaged weights.
+        Raises DivergedError for weights that are those of no model.
         """
         progress = self.parts.progress
         self.listener(ValidationStarted(update=progress.update))
         begun = time.monotonic()
         self.model.eval()
-        with averaged:
-            scored = self.score(self._task(is_last=is_last))
+        with self._averaged():
+            scored = score_weights(
+                self.model,
+                self.dev,
+                self.validator,
+                self._task(is_last=is_last),
+                device=self.device,
+                ranks=self.agreement.ranks,
+            )
             is_best = scored is not None and self._take(scored)
         self.agreement.reach()
         if scored is None:
@@ -72,6 +92,14 @@ class ValidationStep:
             )
         )
         return True
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Let the model hold the averaged weights, whole, in layers that are not compiled."""
+        average = self.parts.average
+        held = holding(self.model, average.tensors()) if self.is_sharded else average.applied()
+        with held, uncompiled(is_compiled=self.is_compiled):
+            yield
 
     def _task(self, *, is_last: bool) -> ValidationTask:
         """What is asked of the scores now."""

@@ -291,18 +291,18 @@ def test_best_weights_and_the_end_follow_the_direction_of_the_metric(
 _SIGNALLED = """
 import os, signal, sys
 from mt.cli.main import main
-from mt.training.trainer import Trainer
+from mt.training.update_step import UpdateStep
+from mt.training.validation_step import ValidationStep
 where, number, count, at = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-original = getattr(Trainer, where)
-def signalled(self, *arguments):
-    if where == "_update":
-        original(self, *arguments)
-    if self.progress.update == at:
+step, name = {"update": (UpdateStep, "run"), "validation": (ValidationStep, "_task")}[where]
+original = getattr(step, name)
+def signalled(self, *arguments, **options):
+    found = original(self, *arguments, **options)
+    if self.parts.progress.update == at:
         for _ in range(count):
             os.kill(os.getpid(), number)
-    if where == "_score":
-        return original(self, *arguments)
-setattr(Trainer, where, signalled)
+    return found
+setattr(step, name, signalled)
 main(sys.argv[5:])
 """
 
@@ -319,7 +319,7 @@ def _signalled(*arguments: object) -> Run:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("where", ["_update", "_score"])
+@pytest.mark.parametrize("where", ["update", "validation"])
 def test_signal_ends_a_run_with_all_saved(
     where: str, number: signal.Signals, few: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -340,7 +340,7 @@ def test_second_signal_ends_a_run_at_once(
     """T15: what was saved before stays."""
     folder = tmp_path / "m"
     plan = ("-o", folder, *SMALL, "--updates", "50", "--set", "training.validate_every=4")
-    run = _signalled("_score", int(number), 2, 8, "train", *few, *plan)
+    run = _signalled("validation", int(number), 2, 8, "train", *few, *plan)
     assert run.status in (128 + number, -number)
     assert "Traceback" not in run.err
     assert "interrupted and saved" not in run.err
@@ -355,7 +355,7 @@ def test_signal_in_the_last_update_leaves_the_last_validation_to_a_resume(
     """T15, T16: else the run would be done, and have no weights."""
     folder = tmp_path / "m"
     plan = ("train", *few, "-o", folder, *SMALL, "--updates", "5")
-    _signalled("_update", int(signal.SIGTERM), 1, 5, *plan).check(143)
+    _signalled("update", int(signal.SIGTERM), 1, 5, *plan).check(143)
     assert not (folder / "model.safetensors").exists()
     run_here("train", "--resume", folder, "--device", "cpu").check()
     (validated,) = records(folder, "Validated")

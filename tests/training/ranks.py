@@ -61,7 +61,7 @@ class Run:
         folder: Path,
         pairs: Path,
         *,
-        accumulate: int = 1,
+        config: TrainingConfig = PLAN,
         ranks: Ranks | None = None,
         shard: bool = False,
         dtype: torch.dtype = torch.float64,
@@ -77,7 +77,7 @@ class Run:
         store = TokenStore(pairs)
         self.trainer = Trainer(
             model=model,
-            config=dataclasses.replace(PLAN, accumulate=accumulate),
+            config=config,
             data=TrainingData(train=store, dev=store),
             device=torch.device("cpu"),
             dtype=dtype,
@@ -165,7 +165,8 @@ def count_saved(folder: Path, ranks: Ranks) -> None:
 def train(folder: Path, ranks: Ranks) -> None:
     """Train, each rank in a folder of its own, and leave the numbers."""
     own = folder / f"rank-{ranks.rank}"
-    run = Run(own, folder / "pairs.arrow", accumulate=2, ranks=ranks, shard=True)
+    config = dataclasses.replace(PLAN, accumulate=2)
+    run = Run(own, folder / "pairs.arrow", config=config, ranks=ranks, shard=True)
     first = [whole(parameter) for parameter in run.trainer.parts.model.parameters()]
     assert all(map(torch.equal, first, run.first_weights))
     run.trainer.run()

@@ -27,13 +27,13 @@ from mt.model_folder.folder import load_model, save_weights
 from mt.training.best import BestTracker
 from mt.training.checkpoint import (
     Parts,
-    Progress,
     list_checkpoints,
     load_checkpoint,
     save_checkpoint,
     save_progress,
 )
 from mt.training.optimizer import make_optimizer
+from mt.training.progress import Progress
 from mt.training.weight_average import WeightAverage
 
 Report = Callable[[int], None]

@@ -10,9 +10,9 @@ import torch
 
 from mt.text.tokenizer import END
 from mt.training.batch import Batch
-from mt.training.checkpoint import Progress
 from mt.training.data_loader import BatchStream, TrainingData
 from mt.training.distributed import Ranks
+from mt.training.progress import Progress
 from tests.training.test_trainer import budget, write_pairs
 
 Place = tuple[int, int, float]

@@ -8,8 +8,8 @@ from torch import nn
 
 from mt.config import TrainingConfig
 from mt.training.budget import budget_done, minutes_done
-from mt.training.checkpoint import Progress
 from mt.training.optimizer import make_optimizer
+from mt.training.progress import Progress
 from mt.training.schedule import learning_rate
 from mt.training.weight_average import WeightAverage
 

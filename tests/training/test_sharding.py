@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import shutil
@@ -17,6 +18,7 @@ from mt.training.freezing import part_of
 from tests.cases.runs import run_here
 from tests.cases.toy import Toy
 from tests.training.ranks import MICRO_BATCHES, VOCABULARY, Run
+from tests.training.ranks import PLAN as CONFIG
 from tests.training.test_distributed import MACHINE, PLAN, Started, progress, records, run, state
 
 SHARD = (*MACHINE, "--shard")
@@ -35,7 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw = random.Random(2)
     write_pairs(folder / "few.arrow", [2, 2, 2, 2, 30, 30, 30, 30], seed=3)
     write_pairs(folder / "pairs.arrow", [draw.randint(1, 9) for _ in range(70)], seed=4)
-    alone = Run(folder / "alone", folder / "pairs.arrow", accumulate=4)
+    config = dataclasses.replace(CONFIG, accumulate=4)
+    alone = Run(folder / "alone", folder / "pairs.arrow", config=config)
     alone.trainer.run()
     (folder / "numbers.alone.json").write_text(json.dumps(alone.numbers))
     with Started(2, folder / "log", folder, program=("tests.training.ranks",)) as started:

@@ -15,8 +15,8 @@ from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.training.batch import make_batch
 from mt.training.best import METRIC_NAMES, BestTracker, Extent
-from mt.training.checkpoint import Progress
 from mt.training.minutes import MinutesPlan
+from mt.training.progress import Progress
 from mt.training.validation import validation_batches, validation_groups, validation_loss
 
 Scores = dict[str, float]

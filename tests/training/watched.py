@@ -17,7 +17,7 @@ from pathlib import Path
 from mt.errors import MtError
 from mt.training import rank_watch
 from mt.training.distributed import Ranks, joined_ranks
-from tests.training.ranks import Run
+from tests.training.ranks import PLAN, Run
 
 LONG = 600.0  # seconds, longer than any test
 
@@ -43,9 +43,9 @@ def act(what: str, folder: Path, ranks: Ranks) -> None:
         case "computes":  # as one that waits for its GPU
             time.sleep(LONG)
         case "trains" | "trains badly":
-            run = Run(folder / f"rank-{ranks.rank}", folder / "pairs.arrow", ranks=ranks)
-            config = run.trainer.config
-            run.trainer.config = dataclasses.replace(config, max_updates=None, max_nonfinite=3)
+            config = dataclasses.replace(PLAN, max_updates=None, max_nonfinite=3)
+            pairs = folder / "pairs.arrow"
+            run = Run(folder / f"rank-{ranks.rank}", pairs, config=config, ranks=ranks)
             if what == "trains badly":
                 objective = run.trainer.gradients.objective
                 objective.register_forward_hook(lambda module, given, loss: loss * math.nan)

@@ -1,0 +1,83 @@
+"""What follows from how far a run is: its learning rate, when it validates, and when it ends."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mt.config import TrainingConfig
+from mt.training.best import BestTracker
+from mt.training.budget import budget_done, minutes_done, reason_to_end
+from mt.training.data_loader import BatchStream
+from mt.training.minutes import MinutesPlan
+from mt.training.progress import Progress
+from mt.training.schedule import learning_rate
+from mt.training.validation import validation_interval
+
+
+@dataclass(kw_only=True)
+class Timetable:
+    """The same on all ranks, since all know the same progress."""
+
+    config: TrainingConfig
+    progress: Progress
+    tracker: BestTracker
+    stream: BatchStream
+    num_ranks: int
+
+    def __post_init__(self) -> None:
+        minutes = self.config.max_minutes
+        self.plan: MinutesPlan | None = None
+        """That of a budget in minutes."""
+        if minutes is not None:
+            self.plan = MinutesPlan(budget=60 * minutes, progress=self.progress)
+        self._interval = validation_interval(self.config, self.updates_per_epoch)
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Updates of the running epoch."""
+        return math.ceil(self.stream.batches_in_epoch / (self.config.accumulate * self.num_ranks))
+
+    @property
+    def is_validated(self) -> bool:
+        """Whether the last update was validated."""
+        return self.progress.validated_update == self.progress.update
+
+    def is_validation_due(self) -> bool:
+        """Whether the validation after this update is still to be made."""
+        update = self.progress.update
+        if update == 0 or self.is_validated:
+            return False
+        is_due = update % self._interval == 0
+        if self.plan is None:
+            return is_due
+        looks = self._looks_first
+        return (is_due and self.plan.allows(looks_first=looks)) or self.plan.wants_to_know(
+            looks_first=looks
+        )
+
+    def reason_to_end(self) -> str | None:
+        """Why the run is over, in words, or None while it is not."""
+        epochs = self.stream.epochs
+        return reason_to_end(
+            self.config, self.progress, self.tracker, epochs=epochs, plan=self.plan
+        )
+
+    def rate(self) -> float:
+        """The learning rate of the running update."""
+        config, progress = self.config, self.progress
+        reserved = 0.0
+        if self.plan is not None:
+            reserved = self.plan.reserved(looks_first=self._looks_first)
+        return learning_rate(
+            progress.update,
+            peak_rate=config.peak_rate,
+            warmup_updates=config.warmup_updates,
+            minutes_done=minutes_done(config, progress),
+            cooldown=config.cooldown,
+            budget_done=budget_done(config, progress, epochs=self.stream.epochs, reserved=reserved),
+        )
+
+    @property
+    def _looks_first(self) -> bool:
+        return not self.tracker.has_translated
