@@ -148,13 +148,13 @@ def test_prefixes_constraints_and_ensembles_hold_for_samples(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--temperature", "0.5"), "--temperature has an effect with --sample alone"),
-        (("--top-k", "5"), "--top-k has an effect with --sample alone"),
-        (("--top-p", "0.5"), "--top-p has an effect with --sample alone"),
-        (("--seed", "5"), "--seed has an effect with --sample alone"),
+        (("--temperature", "0.5"), "--temperature has an effect with --sample only"),
+        (("--top-k", "5"), "--top-k has an effect with --sample only"),
+        (("--top-p", "0.5"), "--top-p has an effect with --sample only"),
+        (("--seed", "5"), "--seed has an effect with --sample only"),
         (("--sample", "2", "--beam", "5"), "--beam has no effect with --sample"),
         (("--sample", "2", "--n-best", "2"), "--n-best has no effect with --sample"),
-        (("--sample", "1", "--mbr", "chrf"), "--mbr has an effect with --sample 2 or more alone"),
+        (("--sample", "1", "--mbr", "chrf"), "--mbr has an effect with --sample 2 or more only"),
         (("--sample", "2", "--glossary", "x"), "--glossary cannot be combined with --sample"),
         (
             ("--sample", "2", "--placeholders", "default"),

@@ -275,7 +275,7 @@ def test_options_that_contradict_each_other_are_refused(model: Path, toy: Toy) -
     both = run_here("score", "-m", model, *toy.test.arguments, "--json", "--alignment")
     assert "--alignment prints no JSON" in both.check(2).err
     alpha = run_here("score", "-m", model, *toy.test.arguments, "--alpha", "0.5")
-    assert "--length-penalty gnmt alone" in alpha.check(2).err
+    assert "--length-penalty gnmt only" in alpha.check(2).err
 
 
 def test_penalty_of_the_model_is_the_default(own_model: Path, toy: Toy) -> None:

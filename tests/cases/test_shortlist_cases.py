@@ -57,4 +57,4 @@ def test_a_corpus_without_usable_pair_is_refused(own_model: Path, tmp_path: Path
 
 def test_an_option_without_effect_is_refused(model: Path) -> None:
     run = run_here("shortlist", "-m", model, "--langs", "a-b").check(2)
-    assert "--langs and --columns have an effect with CORPUS alone" in run.err
+    assert "--langs and --columns have an effect with CORPUS only" in run.err

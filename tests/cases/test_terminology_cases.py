@@ -41,7 +41,7 @@ def test_terms_are_honoured_counted_and_leave_other_lines_alone(
     assert len(found.lines) == len(LINES)
     assert [WANTED in text for text in found.lines] == [True, False, False, True, False]
     assert [found.lines[i] for i in (1, 2, 4)] == [plain.lines[i] for i in (1, 2, 4)]
-    assert found.err.splitlines()[-1] == "terms: 4 of 4 honoured (100.0 %)"
+    assert found.err.splitlines()[-1] == "mt: terms: 4 of 4 honoured (100.0 %)"
     assert "terms" not in plain.err
 
 
@@ -110,7 +110,7 @@ def test_placeholders_come_out_as_they_are(model: Path) -> None:
     found = translate(model, lines, "--placeholders", "default")
     assert found.lines[0].count("{name}") == 1
     assert found.lines[1].count("%s") == 2
-    assert found.err.splitlines()[-1] == "terms: 2 of 2 honoured (100.0 %)"
+    assert found.err.splitlines()[-1] == "mt: terms: 2 of 2 honoured (100.0 %)"
     own = translate(model, ["#12 " + sentence(0)], "--placeholders", r"#\d+")
     assert own.lines[0].count("#12") == 1
 
@@ -123,9 +123,9 @@ def test_what_is_missed_is_named(model: Path, tmp_path: Path) -> None:
     assert found.lines == translate(model, lines).lines
     assert "warning: line 7: its terms take" in found.err
     named = ", ".join(f'line {line} "{SOURCE}"' for line in range(1, 6))
-    assert f"terms: 0 of 7 honoured (0.0 %), 7 not: {named} and 2 more\n" in found.err
+    assert f"mt: terms: 0 of 7 honoured (0.0 %), 7 not: {named} and 2 more\n" in found.err
     nothing = translate(model, [sentence(2)], "--glossary", path)
-    assert nothing.err.splitlines()[-1] == "terms: no line holds any"
+    assert nothing.err.splitlines()[-1] == "mt: terms: no line holds any"
 
 
 def test_eval_translates_with_the_glossary(model: Path, toy: Toy, glossary: Path) -> None:
@@ -134,7 +134,7 @@ def test_eval_translates_with_the_glossary(model: Path, toy: Toy, glossary: Path
     sources = as_lines(toy.test.source.read_bytes())
     asked = sum(word in line.split() for line in sources for word in (SOURCE, OTHER))
     assert len(sources) == NUM_TEST
-    assert f"terms: {asked} of {asked} honoured (100.0 %)\n" in run.err
+    assert f"mt: terms: {asked} of {asked} honoured (100.0 %)\n" in run.err
 
 
 @pytest.mark.parametrize(
@@ -160,4 +160,4 @@ def test_what_cannot_be_used_is_refused_in_one_line(
 def test_eval_of_a_file_takes_no_glossary(glossary: Path) -> None:
     run = run_here("eval", "--hyp", glossary, glossary, "--glossary", glossary)
     assert run.check(2).out == b""
-    assert "--glossary and --placeholders have an effect with -m MODEL alone" in run.err
+    assert "--glossary and --placeholders have an effect with -m MODEL only" in run.err

@@ -104,7 +104,7 @@ def test_without_one_model_or_a_folder_to_write_in_it_is_refused(
     files = (corpus[0], corpus[1])
     for arguments in (("--hyp", corpus[1], corpus[1]), ("-m", model, "-m", model, *files)):
         run = run_here("eval", *arguments, "--card").check(2)
-        assert "--card has an effect with one -m MODEL alone" in run.err
+        assert "--card has an effect with one -m MODEL only" in run.err
     before = card_of(model)
     monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
     run = run_here("eval", "-m", model, *files, "--card", "--device", "cpu")

@@ -53,7 +53,7 @@ def test_a_run_whose_first_validation_fails_loses_nothing(
             assert run.status == (130 if error is KeyboardInterrupt else 1)
             assert f"go on with: mt train --resume {folder}" in run.err
     assert [path.name for path in (folder / "training").glob("checkpoint-*")] == ["checkpoint-4"]
-    run_here("train", "--resume", folder, "--device", "cpu").check()
+    run_here("train", "--resume", folder, "--device", "cpu", "--precision", "float32").check()
     assert [record["update"] for record in records(folder, "Validated")] == [4]
     assert (folder / "model.safetensors").exists()
     assert not list(folder.rglob(".*"))
@@ -71,7 +71,7 @@ def test_a_state_is_saved_before_the_first_update(
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "run", fail)
         run_here("train", *corpus, "-o", folder, *SMALL, "--updates", "2").check(130)
-    run_here("train", "--resume", folder, "--device", "cpu").check()
+    run_here("train", "--resume", folder, "--device", "cpu", "--precision", "float32").check()
     whole = tmp_path / "whole"
     run_here("train", *corpus, "-o", whole, *SMALL, "--updates", "2").check()
     name = "model.safetensors"
