@@ -11,9 +11,11 @@ import errno
 import io
 import os
 import select
+import time
 from typing import Any
 
 _MOST = 1 << 20  # bytes handed to the system at once
+_PAUSE = 0.01  # seconds
 
 
 class ByteWriter(io.RawIOBase):
@@ -79,7 +81,10 @@ class ByteWriter(io.RawIOBase):
         try:
             count = os.write(self._descriptor, view)
         except BlockingIOError:
-            select.select([], [self._descriptor], [])
+            if os.name == "nt":  # where only sockets can be waited for
+                time.sleep(_PAUSE)
+            else:
+                select.select([], [self._descriptor], [])
             return 0
         if count == 0:
             raise OSError(errno.EIO, os.strerror(errno.EIO))

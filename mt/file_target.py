@@ -72,7 +72,7 @@ class FileTarget:
             if self.descriptor is not None:
                 return os.dup(self.descriptor)
             binary = getattr(os, "O_BINARY", 0)
-            return os.open(self.path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | binary)
+            return os.open(self.path, os.O_WRONLY | os.O_TRUNC | binary)
         except OSError as error:
             error.filename = str(self.name)
             raise

@@ -94,7 +94,7 @@ def written_file(path: Path, *, partial: Path | None = None) -> Iterator[OpenFil
         return
     with _staging_folder(target) as folder:
         temporary = folder / path.name
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_BINARY", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         file = OpenFile(os.open(temporary, flags, 0o666), path)
         num_flushed = 0
         try:
@@ -161,7 +161,7 @@ def write_text(path: Path, text: str) -> None:
 
 def append_text(path: Path, text: str) -> None:
     """Add `text` in UTF-8 to the end of `path`, which is made if it is not there."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
     with OpenFile(os.open(path, flags, 0o666), path) as file:
         file.write(text.encode("utf-8"))
 
@@ -221,9 +221,11 @@ def _kept(temporary: Path, partial: Path) -> Path:
 
 def _flush(path: Path) -> None:
     """Force a file or folder to the disk (folders: where the system allows it)."""
+    # Windows flushes only what is open for writing, and opens no folders.
+    flags = os.O_RDWR if os.name == "nt" else os.O_RDONLY
     try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except PermissionError:  # Windows opens no folders
+        descriptor = os.open(path, flags)
+    except PermissionError:
         return
     try:
         os.fsync(descriptor)
@@ -270,7 +272,9 @@ def _temporary_folder(path: Path, name: Path) -> Iterator[Path]:
     except Exception as error:
         # safetensors, which is written in Rust, has an error of its own for a full disk.
         if number := re.search(r"\(os error (\d+)\)", str(error)):
-            raise OSError(int(number[1]), os.strerror(int(number[1])), str(name)) from error
+            code = int(number[1])  # on Windows it is no errno, and its words are Rust's only
+            words = str(error) if os.name == "nt" else os.strerror(code)
+            raise OSError(code, words, str(name), code) from error
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -292,7 +296,7 @@ def _locked(folder: Path) -> int | None:
     """Lock a folder for the life of this process; None where the system has no such locks."""
     if fcntl is None:
         return None
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

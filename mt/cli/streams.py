@@ -50,9 +50,9 @@ def standard_streams() -> Iterator[None]:
     """
     streams = sys.stdout, sys.stderr
     _hold_descriptors()
-    if sys.stdout is None or sys.stdout is sys.__stdout__:
+    if sys.stdout is None or (sys.stdout is sys.__stdout__ and not _is_console(sys.stdout)):
         sys.stdout = _stream(sys.stdout, _StandardOutput, 1, "standard output")
-    if sys.stderr is None or sys.stderr is sys.__stderr__:
+    if sys.stderr is None or (sys.stderr is sys.__stderr__ and not _is_console(sys.stderr)):
         sys.stderr = _stream(sys.stderr, _StandardError, 2, "standard error")
     for stream in (sys.stdout, sys.stderr):
         # Whatever the locale says: we write UTF-8, and a message never dies of its own text.
@@ -70,6 +70,11 @@ def standard_input() -> int:
     if sys.stdin is None:
         raise DataError("standard input is closed", hint="Name a file, or give one: < FILE")
     return sys.stdin.fileno()
+
+
+def _is_console(stream: TextIO) -> bool:
+    """Whether it is a console of Windows, which takes characters from Python and no UTF-8."""
+    return os.name == "nt" and stream.isatty()
 
 
 def _stream(

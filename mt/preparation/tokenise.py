@@ -7,7 +7,6 @@ single process. A process holds the tokenizers and one block at a time.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -28,11 +27,6 @@ _BLOCKS_BY_ITSELF = 4  # tokenised by this process before others are started
 _BLOCKS_WAITING = 2  # for each process: enough that none is idle
 
 _tokenizers: TokenizerPair | None = None  # of a worker process
-
-
-def num_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def encoded_blocks(

@@ -17,7 +17,7 @@ import torch
 
 from mt import __version__
 from mt.events import RunDescribed
-from mt.preparation.tokenise import num_cores
+from mt.processes import num_cores
 
 _CPUINFO = Path("/proc/cpuinfo")
 _GIB = 2**30

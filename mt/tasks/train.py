@@ -15,7 +15,7 @@ from mt.files import clean
 from mt.folder_lock import folder_lock
 from mt.model.device import choose_device
 from mt.model_folder import folder as model_folder
-from mt.preparation.tokenise import num_cores
+from mt.processes import num_cores
 from mt.tasks.fill_folder import RunPlan, fill_folder, open_inputs
 from mt.tasks.fine_tune import Start, announce_start, load_start
 from mt.tasks.new_folder import new_model_folder, refuse_half_prepared

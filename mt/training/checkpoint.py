@@ -97,7 +97,7 @@ def save_checkpoint(
         except SafetensorError as error:
             raise ModelFolderError(f"{path} cannot be written: {error}") from error
         seal(temporary / _STATE)
-        (temporary / _PROGRESS).write_text(_record(parts), "utf-8")
+        (temporary / _PROGRESS).write_bytes(_record(parts).encode())
     for other in list_checkpoints(folder):
         if other != path:
             shutil.rmtree(other)
@@ -186,6 +186,8 @@ def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any], r
             _, index, key = name.split(".")
             if tensor.dim():  # the count of steps is a number that all have
                 tensor = shard_like(tensor, parameters[int(index)])
+            # Of its own: the file is mapped, and no open file can be removed on Windows.
+            tensor = tensor.clone()
             optimizer["state"].setdefault(int(index), {})[key] = tensor
     parts.optimizer.load_state_dict(optimizer)
     for key, value in record["progress"].items():  # an older mt may have known fewer

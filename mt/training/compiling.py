@@ -54,7 +54,7 @@ def _require_tools(device: torch.device) -> None:
             "--compile needs Triton, which is not installed",
             hint="pip install triton, or leave --compile out",
         )
-    compilers = [os.environ.get("CXX", ""), "g++", "clang++", "c++", "gcc", "cc"]
+    compilers = [os.environ.get("CXX", ""), "g++", "clang++", "c++", "gcc", "cc", "cl"]
     if not any(shutil.which(compiler) for compiler in compilers if compiler):
         raise ConfigError(
             "--compile needs a C++ compiler, and none is on the PATH",

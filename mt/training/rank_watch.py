@@ -74,7 +74,8 @@ class RankWatch:
         else:
             self._others = {0: _connect(rank, store, host, seconds)}
         # A forked child would hold the connections of a rank open beyond its end.
-        os.register_at_fork(after_in_child=self._drop)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._drop)
         threading.Thread(target=self._watch, name="rank-watch", daemon=True).start()
 
     def close(self, *, is_done: bool) -> None:

@@ -26,6 +26,7 @@ from mt.model.device import (
     using_threads,
 )
 from mt.model.translation_model import TranslationModel
+from mt.processes import may_fork
 from mt.search.hypothesis import SearchResult
 from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import Symbols
@@ -34,7 +35,7 @@ from mt.text.tokenizer import END, PAD, START, UNKNOWN
 from mt.translation.options import TranslationOptions
 from mt.translation.replicas import Replica, replicas_of
 from mt.translation.source import Source
-from mt.translation.worker_processes import CAN_FORK, ForkedWorkers
+from mt.translation.worker_processes import ForkedWorkers
 
 _SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
@@ -124,7 +125,7 @@ class Searcher:
             capacity=options.batch_size or fast_batch_size(hypotheses, device),
             is_exact=precision == "float32",
             workers=options.workers,
-            forks=options.forks and CAN_FORK,
+            forks=options.forks and may_fork(),
             refill=device.type != "cpu",
             listener=listener,
             sampling=sampling,

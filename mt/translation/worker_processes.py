@@ -4,7 +4,8 @@ Threads share one interpreter: while one of them runs Python, the others wait, w
 costs a fifth of the speed (docs/log.md). Forked processes do not meet at all.
 
 A fork copies what other threads of the process hold at that moment, locks too. So processes are for
-programs that know their threads, such as the commands of `mt`; they are available only on Linux.
+programs that know their threads, such as the commands of `mt`; where they may not fork
+(`mt.processes`) threads take their place.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,8 +25,6 @@ from mt.errors import DataError
 
 Job = TypeVar("Job")
 Found = TypeVar("Found")
-
-CAN_FORK = sys.platform == "linux"
 
 
 class ForkedWorkers(Generic[Job, Found]):

@@ -12,11 +12,13 @@ import pytest
 import torch
 
 from mt.errors import DataError
+from mt.processes import START_METHOD, may_fork
 from mt.search.hypothesis import Hypothesis
-from mt.translation.worker_processes import CAN_FORK, ForkedWorkers
+from mt.translation import searching
+from mt.translation.worker_processes import ForkedWorkers
 from tests.translation.test_translator import lines, make
 
-pytestmark = pytest.mark.skipif(not CAN_FORK, reason="worker processes are for Linux")
+needs_forks = pytest.mark.skipif(not may_fork(), reason="processes may not fork here")
 
 
 def halves(numbers: Sequence[int]) -> tuple[int, int]:
@@ -26,6 +28,7 @@ def halves(numbers: Sequence[int]) -> tuple[int, int]:
     return os.getpid(), sum(number // 2 for number in numbers)
 
 
+@needs_forks
 def test_jobs_are_done_side_by_side_and_in_order() -> None:
     workers = ForkedWorkers(3, halves, threads=1)
     first = workers.do([[2, 4], [6]])
@@ -42,6 +45,7 @@ def slow_if_zero(number: int) -> int:
     return os.getpid()
 
 
+@needs_forks
 def test_the_process_that_is_free_takes_the_next_job() -> None:
     workers = ForkedWorkers(2, slow_if_zero, threads=1)
     pids = workers.do([0, 1, 2, 3, 4])
@@ -52,6 +56,7 @@ def product(size: int) -> float:
     return float((torch.ones(size, size) @ torch.ones(size, size)).sum())
 
 
+@needs_forks
 def test_forked_workers_of_several_threads_compute() -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(4)
@@ -69,6 +74,7 @@ def test_forked_workers_of_several_threads_compute() -> None:
     assert found == [expected, expected], "they wait for threads that did not come along"
 
 
+@needs_forks
 def test_an_error_of_a_job_is_raised_whole_and_harms_no_later_job() -> None:
     workers = ForkedWorkers(2, halves, threads=1)
     with pytest.raises(DataError, match="an odd number") as raised:
@@ -77,6 +83,7 @@ def test_an_error_of_a_job_is_raised_whole_and_harms_no_later_job() -> None:
     assert [found for _, found in workers.do([[4], [6]])] == [2, 3]
 
 
+@needs_forks
 def test_a_killed_process_is_named() -> None:
     workers = ForkedWorkers(2, halves, threads=1)
     ((pid, _),) = workers.do([[2]])
@@ -85,6 +92,7 @@ def test_a_killed_process_is_named() -> None:
         workers.do([[2], [4]])
 
 
+@needs_forks
 def test_processes_end_with_what_they_work_for() -> None:
     workers = ForkedWorkers(2, halves, threads=1)
     processes = list(workers._processes)
@@ -94,6 +102,7 @@ def test_processes_end_with_what_they_work_for() -> None:
         assert process.exitcode == 0
 
 
+@needs_forks
 @pytest.mark.parametrize("beam", [1, 4])
 def test_translations_are_those_of_threads(beam: int) -> None:
     def found(*, forks: bool) -> list[list[Hypothesis]]:
@@ -106,3 +115,15 @@ def test_translations_are_those_of_threads(beam: int) -> None:
     ]
     for ours, theirs in zip(processes, threads, strict=True):
         assert [h.score for h in ours] == pytest.approx([h.score for h in theirs], abs=1e-5)
+
+
+def test_threads_search_where_forks_are_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(method: str) -> list[list[tuple[int, ...]]]:
+        monkeypatch.setenv(START_METHOD, method)
+        translator, _ = make(beam=2, batch_size=3, workers=2, forks=True)
+        translations = translator.translate(lines())  # type: ignore[arg-type]
+        return [[tuple(h.tokens) for h in each.hypotheses] for each in translations]
+
+    expected = found("fork")
+    monkeypatch.setattr(searching, "ForkedWorkers", None)
+    assert found("spawn") == expected
