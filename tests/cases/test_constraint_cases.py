@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.interactive import ask, interactive
 from tests.cases.runs import run_here
-from tests.cases.test_translate_cases import ask, interactive
 from tests.cases.toy import Toy, as_bytes, as_lines, sentence, target_of
 
 LINES = [sentence(0, 1, 2), "", sentence(3, 4, 5), sentence(6, 7)]

@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 
 from tests.cases.runs import run_here
-from tests.cases.toy import Toy, as_bytes, as_lines, sentence, target_of, write_bytes
-
-SENTENCES = [sentence(0, 1, 2), sentence(3, 4, 5, 6), sentence(7, 8, 9), sentence(10, 11, 12, 13)]
-PARAGRAPH = " ".join(SENTENCES * 3)
+from tests.cases.toy import PARAGRAPH, SENTENCES, Toy, as_bytes, as_lines, target_of, write_bytes
 
 
 def test_a_paragraph_is_translated_sentence_by_sentence_with_one_warning(model: Path) -> None:

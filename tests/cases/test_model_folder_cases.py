@@ -33,8 +33,8 @@ from mt.training.weight_average import WeightAverage
 from tests.cases.model_files import records
 from tests.cases.runs import SMALL, Run, command_line, run_here, run_process, variables
 from tests.cases.toy import Toy, toy_pairs, write_files
-from tests.training.test_trainer import TINY, VOCABULARY, budget
-from tests.training.test_trainer import Run as SmallRun
+from tests.training.small_run import TINY, VOCABULARY, budget
+from tests.training.small_run import Run as SmallRun
 
 
 def _cut_short(path: Path) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from mt import SamplingConfig, TranslationOptions, Translator
 from tests.cases.runs import Run, run_here
-from tests.cases.test_long_line_cases import PARAGRAPH
-from tests.cases.toy import NUM_TEST, Toy, as_bytes, as_lines, sentence, toy_sources
+from tests.cases.toy import NUM_TEST, PARAGRAPH, Toy, as_bytes, as_lines, sentence, toy_sources
 
 HOT = ("--temperature", "1.5")
 

@@ -33,8 +33,8 @@ from mt.training.validation import TranslationScores, ValidationTask
 from tests.cases.model_files import records, same_tensors
 from tests.cases.runs import SMALL, UNTRAINED, Run, run_here, run_process, variables
 from tests.cases.toy import Toy, as_bytes, toy_pairs, write_bytes, write_files
-from tests.training.test_trainer import TINY, VOCABULARY, budget
-from tests.training.test_trainer import Run as SmallRun
+from tests.training.small_run import TINY, VOCABULARY, budget
+from tests.training.small_run import Run as SmallRun
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,16 @@ The letter and number of a case and the public threads it comes from stand in ea
 from __future__ import annotations
 
 import gzip
-import os
 import random
 import resource
-import selectors
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from mt.translation.translator import Translator
-from tests.cases.runs import UNTRAINED, Run, command_line, run_here, run_process, variables
+from tests.cases.interactive import ask, interactive
+from tests.cases.runs import UNTRAINED, Run, run_here, run_process
 from tests.cases.toy import (
     NUM_TEST,
     WORDS,
@@ -218,36 +214,6 @@ def test_locale_changes_no_byte(environment: dict[str, str], model: Path, tmp_pa
     for command in ((), ("train",)):
         run = run_process(*command, "--help", environment=environment).check()
         assert b"Usage: mt" in run.out
-
-
-@contextmanager
-def interactive(model: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`mt translate` with a pipe at each of its three streams."""
-    process = subprocess.Popen(
-        command_line("translate", "-m", model, *options),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=variables(),
-        bufsize=0,
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def ask(process: subprocess.Popen[bytes], line: str, *, seconds: float) -> bytes:
-    """Write a line and give what comes back within some seconds."""
-    assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(as_bytes([line]))
-    found = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while not found.endswith(b"\n") and selector.select(timeout=seconds):
-            found += os.read(process.stdout.fileno(), 4096)
-    return found
 
 
 def test_each_line_is_answered_before_the_next(model: Path) -> None:

@@ -128,3 +128,7 @@ class Toy:
             dev=write_files(folder, "dev", dev),
             test=write_files(folder, "test", toy_pairs(NUM_TEST, seed="test")),
         )
+
+
+SENTENCES = [sentence(0, 1, 2), sentence(3, 4, 5, 6), sentence(7, 8, 9), sentence(10, 11, 12, 13)]
+PARAGRAPH = " ".join(SENTENCES * 3)

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from mt.model_folder.folder import read_config
 from tests.cases.model_files import same_tensors
 from tests.cases.runs import SMALL, run_here
-from tests.cli.test_fine_tuning import BRIEF, MACHINE, content, write_corpus
+from tests.cli.starter import BRIEF, MACHINE, content, write_corpus
 
 TRAINED = (*SMALL, "--vocab-size", "400", "--threads", "1")
 

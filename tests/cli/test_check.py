@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mt.corpus.checks.finding import KINDS
-from tests.cli.test_main import DE, EN, STARTER, status_of
+from tests.cli.starter import DE, EN, STARTER, status_of
 
 
 def test_the_starter_corpus_is_clean_of_its_test_set(capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,20 +14,7 @@ from mt.model_folder.folder import read_config
 from mt.text.tokenizer_pair import TokenizerPair
 from tests.cases.model_files import records, same_tensors
 from tests.cases.runs import SMALL, run_here
-from tests.cli.test_main import STARTER
-
-MACHINE = ("--device", "cpu", "--precision", "float32", "--threads", "1")
-BRIEF = (*MACHINE, "--updates", "2")
-
-
-def write_corpus(folder: Path, name: str, start: int, *, languages: str = "de en") -> list[str]:
-    paths = []
-    for own, language in zip(languages.split(), ("de", "en"), strict=True):
-        lines = (STARTER / f"train.{language}").read_text("utf-8").split("\n")[start : start + 60]
-        path = folder / f"{name}.{own}"
-        path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        paths.append(str(path))
-    return paths
+from tests.cli.starter import BRIEF, MACHINE, content, write_corpus
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +30,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def more(tmp_path: Path) -> list[str]:
     return write_corpus(tmp_path, "more", 100)
-
-
-def content(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_fine_tuned_model_has_the_tokenizer_and_shape_of_its_start(

@@ -11,17 +11,9 @@ from pathlib import Path
 import pytest
 
 from mt.cli import commands
-from mt.cli.main import main
+from tests.cli.starter import DE, EN, status_of
 
 COMMANDS = sorted(Path(commands.__file__).parent.glob("[!_]*.py"))
-STARTER = Path(__file__).parents[2] / "data" / "starter"
-
-
-def status_of(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as caught:
-        main(list(arguments))
-    assert isinstance(caught.value.code, int)
-    return caught.value.code
 
 
 def test_help_imports_no_torch_and_answers_at_once() -> None:
@@ -65,9 +57,6 @@ def test_few_kernels_are_kept_unless_the_user_says_otherwise(
     assert status_of("--version") == 0
     assert os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == "64"
     assert os.environ["LRU_CACHE_CAPACITY"] == "7"
-
-
-DE, EN = str(STARTER / "test.de"), str(STARTER / "test.en")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from mt.preparation import pipeline
 from tests.cases.runs import UNTRAINED as FASTEST
 from tests.cases.runs import run_here
-from tests.cli.test_main import STARTER
+from tests.cli.starter import STARTER
 
 UNTRAINED = (*FASTEST, "--vocab-size", "400")
 

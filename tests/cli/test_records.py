@@ -6,20 +6,9 @@ import json
 import math
 from pathlib import Path
 
-from mt.events import BatchDone, Notice
+from mt.events import Notice
 from mt.tasks.metrics_file import MetricsFile
-
-
-def batch(update: int, *, loss: float = 1.0) -> BatchDone:
-    return BatchDone(
-        update=update,
-        epoch=0.5,
-        loss=loss,
-        rate=0.1,
-        gradient_norm=1.0,
-        num_target_tokens=7,
-        seconds=1.0,
-    )
+from tests.cli.events import batch
 
 
 def test_a_resumed_run_drops_what_will_come_again_and_what_a_kill_cut(tmp_path: Path) -> None:

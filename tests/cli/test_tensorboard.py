@@ -15,7 +15,7 @@ from mt.events import TrainingStarted, Validated
 from mt.tasks.tensorboard import TensorBoardFiles
 from tests.cases.runs import UNTRAINED, run_here
 from tests.cases.toy import toy_pairs, write_files
-from tests.cli.test_records import batch
+from tests.cli.events import batch
 
 STARTED = TrainingStarted(
     num_parameters=1,

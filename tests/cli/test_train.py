@@ -14,7 +14,7 @@ import pytest
 
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.training import trainer
-from tests.cli.test_main import STARTER, status_of
+from tests.cli.starter import STARTER, status_of
 
 SMALL = [
     "--set",

@@ -22,6 +22,7 @@ from mt.model.attention import (
 )
 from mt.model.dropout import Dropout
 from mt.model.translation_model import padding_bias
+from tests.model.copied_weights import copy_attention
 
 RTOL = 1e-10
 
@@ -156,19 +157,6 @@ def test_multi_head_attention_equals_torchs(is_causal: bool) -> None:
     if not is_causal:
         mean = ours.mean_weights(x, memory, bias)
         torch.testing.assert_close(mean, weights, rtol=RTOL, atol=1e-12)
-
-
-def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    """Give torch's attention our weights."""
-    with torch.no_grad():
-        assert theirs.in_proj_weight is not None
-        theirs.in_proj_weight.copy_(torch.cat((ours.query.weight, ours.key_value.weight)))
-        nn.init.normal_(ours.query.bias)
-        nn.init.normal_(ours.key_value.bias)
-        nn.init.normal_(ours.output.bias)
-        theirs.in_proj_bias.copy_(torch.cat((ours.query.bias, ours.key_value.bias)))
-        theirs.out_proj.weight.copy_(ours.output.weight)
-        theirs.out_proj.bias.copy_(ours.output.bias)
 
 
 def test_attention_refuses_heads_that_do_not_divide_the_width() -> None:

@@ -13,7 +13,7 @@ from mt.model.attention import causal_bias
 from mt.model.feed_forward import FeedForward, GatedFeedForward
 from mt.model.layers import DecoderLayer, EncoderLayer
 from mt.model.translation_model import padding_bias
-from tests.model.test_attention import copy_attention
+from tests.model.copied_weights import copy_attention
 
 TorchActivation = Literal["relu", "gelu"]
 

@@ -6,13 +6,14 @@ words.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from mt.config import SearchConfig
+from mt.config import LengthPenalty, SearchConfig
 from mt.search.sentence import Symbols
 
 END, START = 0, 1
@@ -80,3 +81,20 @@ def random_table(*, sentences: int, length: int, vocabulary: int, seed: int) -> 
 def sources(count: int) -> tuple[Tensor, Tensor]:
     """One-token sources whose token is the number of the sentence."""
     return torch.arange(count)[:, None], torch.ones(count, 1, dtype=torch.bool)
+
+
+PENALTIES: list[tuple[LengthPenalty, float]] = [
+    ("none", 1.0),
+    ("mean", 1.0),
+    ("gnmt", 0.6),
+    ("gnmt", 2.0),
+]
+
+
+def every_hypothesis(vocabulary: int, max_length: int) -> list[tuple[int, ...]]:
+    words = [v for v in range(vocabulary) if v not in (END, START)]
+    return [
+        tokens
+        for length in range(max_length + 1)
+        for tokens in itertools.product(words, repeat=length)
+    ]

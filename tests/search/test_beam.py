@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import pytest
@@ -17,21 +16,16 @@ from mt.search.penalty import length_penalty
 from mt.search.scheduler import beam_search
 from tests.search.table_model import (
     END,
+    PENALTIES,
     START,
     SYMBOLS,
     TableModel,
     TableState,
     bounded,
+    every_hypothesis,
     random_table,
     sources,
 )
-
-PENALTIES: list[tuple[LengthPenalty, float]] = [
-    ("none", 1.0),
-    ("mean", 1.0),
-    ("gnmt", 0.6),
-    ("gnmt", 2.0),
-]
 
 
 def search(
@@ -49,15 +43,6 @@ def search(
     )
     results = beam_search(model, *sources(count), symbols=SYMBOLS, config=config)
     return [list(result.hypotheses) for result in results]
-
-
-def every_hypothesis(vocabulary: int, max_length: int) -> list[tuple[int, ...]]:
-    words = [v for v in range(vocabulary) if v not in (END, START)]
-    return [
-        tokens
-        for length in range(max_length + 1)
-        for tokens in itertools.product(words, repeat=length)
-    ]
 
 
 @pytest.mark.parametrize(("penalty", "alpha"), PENALTIES)

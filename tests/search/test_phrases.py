@@ -16,8 +16,17 @@ from mt.search.hypothesis import Hypothesis
 from mt.search.penalty import length_penalty
 from mt.search.scheduler import Group, beam_search, search_groups
 from mt.search.sentence import NO_DEMANDS, Demands
-from tests.search.table_model import END, START, SYMBOLS, TableModel, bounded, random_table, sources
-from tests.search.test_beam import PENALTIES, every_hypothesis
+from tests.search.table_model import (
+    END,
+    PENALTIES,
+    START,
+    SYMBOLS,
+    TableModel,
+    bounded,
+    every_hypothesis,
+    random_table,
+    sources,
+)
 
 VOCABULARY = 64
 # In these tests even tokens from 10 on go on with the word of the token before them.

@@ -19,8 +19,7 @@ from mt.search.penalty import length_penalty
 from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import Demands
 from mt.search.step import StepModel
-from tests.search.table_model import END, START, SYMBOLS, TableModel, random_table
-from tests.search.test_constraints import (
+from tests.search.constraint_oracle import (
     SETTINGS,
     Tokens,
     every_allowed,
@@ -28,6 +27,7 @@ from tests.search.test_constraints import (
     one_token_sources,
     settings_of,
 )
+from tests.search.table_model import END, START, SYMBOLS, TableModel, random_table
 
 LIMIT = 4
 

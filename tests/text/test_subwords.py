@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from functools import cache
 
 import pytest
 from hypothesis import given
@@ -15,20 +14,9 @@ from mt.events import Event, Notice
 from mt.text.normalise import normalise
 from mt.text.subwords import SubwordTokenizer, train_subwords
 from mt.text.tokenizer import UNKNOWN, Tokenizer
+from tests.text.tokenizers import sentences, tokenizer
 
 KINDS: list[SubwordKind] = ["unigram", "bpe"]
-
-
-@cache
-def sentences() -> tuple[str, ...]:
-    draw = random.Random(1)
-    words = ["haus", "straße", "geht", "über", "die", "katze", "Größe", "nicht", "läuft", "und"]
-    return tuple(" ".join(draw.choices(words, k=draw.randint(2, 9))) + "." for _ in range(400))
-
-
-@cache
-def tokenizer(kind: SubwordKind) -> Tokenizer:
-    return train_subwords(sentences(), kind=kind, vocab_size=330)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mt.text.normalise import normalise
 from mt.text.words import word_of_each_token
-from tests.text.test_subwords import tokenizer
+from tests.text.tokenizers import tokenizer
 
 
 def words_of(ids: list[int]) -> list[int | None]:

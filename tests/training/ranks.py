@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor
 
 from mt.config import ModelConfig, TrainingConfig
-from mt.corpus.store import TokenStore
+from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.events import BatchDone, Event, Validated
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.inference.search_model import SearchModel
@@ -51,6 +52,12 @@ PLAN = TrainingConfig(
 )
 MICRO_BATCHES = ([0, 1], [2, 4], [3], [5, 6, 7])
 """Of very unequal numbers of tokens; a rank of two takes every second one."""
+
+
+def write_pairs(path: Path, lengths: list[int], seed: int) -> None:
+    draw = random.Random(seed)
+    sides = [[draw.randrange(4, VOCABULARY) for _ in range(length)] for length in lengths]
+    write_tokens(path, [TokenBlock.of(sides, sides)], vocab_size=VOCABULARY)
 
 
 class Run:

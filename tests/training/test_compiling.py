@@ -25,8 +25,7 @@ from mt.model.encoder_decoder import EncoderDecoder
 from mt.training.batch import Batch, make_batch
 from mt.training.compiling import WIDTH_MULTIPLE, compile_layers, uncompiled
 from mt.training.loss import Objective
-from tests.training.test_out_of_memory import small_run
-from tests.training.test_trainer import TINY, VOCABULARY
+from tests.training.small_run import TINY, VOCABULARY, run_in_float64
 
 pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # by torch itself
 
@@ -140,7 +139,7 @@ def test_a_compiled_run_goes_on_as_a_plain_one_and_the_other_way(tmp_path: Path)
     ):
         (tmp_path / name).mkdir()
         for updates, compiler in plan:
-            run = small_run(tmp_path / name, updates, compiler=compiler)
+            run = run_in_float64(tmp_path / name, updates, compiler=compiler)
             if updates > plan[0][0]:
                 run.trainer.resume()
             run.trainer.run()

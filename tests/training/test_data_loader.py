@@ -13,7 +13,7 @@ from mt.training.batch import Batch
 from mt.training.data_loader import BatchStream, TrainingData
 from mt.training.distributed import Ranks
 from mt.training.progress import Progress
-from tests.training.test_trainer import budget, write_pairs
+from tests.training.small_run import budget, write_pairs
 
 Place = tuple[int, int, float]
 

@@ -14,7 +14,7 @@ from mt.errors import ConfigError
 from mt.events import Notice
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.training.freezing import freeze, part_of
-from tests.training.test_trainer import TINY, VOCABULARY, Run, budget, same
+from tests.training.small_run import TINY, VOCABULARY, Run, budget, same
 
 SHAPES = [
     dataclasses.replace(TINY, norm="pre", tied="all"),

@@ -24,7 +24,7 @@ from mt.training.kept_weights import (
     list_kept,
     retained,
 )
-from tests.training.test_trainer import Run, budget
+from tests.training.small_run import Run, budget
 
 
 def kept(scores: list[float], metric: MetricName = "bleu") -> list[KeptWeights]:

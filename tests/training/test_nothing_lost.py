@@ -13,7 +13,7 @@ from mt.events import BatchDone, Event, Validated
 from mt.training import saving
 from mt.training.checkpoint import list_checkpoints
 from mt.training.trainer import Trainer
-from tests.training.test_trainer import Run, budget, same
+from tests.training.small_run import Run, budget, same
 
 
 class _Gone(BaseException):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import weakref
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from mt.model_folder import folder as model_folder
 from mt.training import checkpoint
 from mt.training.batch import Batch, make_batch
 from mt.training.trainer import Trainer
-from tests.training.test_trainer import TINY, VOCABULARY, Run, budget, same
+from tests.training.small_run import VOCABULARY, Run, budget, run_in_float64, same
 
 LENGTHS = [2, 3, 9, 4, 30, 5, 6]
 
@@ -56,27 +55,11 @@ def notices(run: Run) -> list[Notice]:
     return [event for event in run.events if isinstance(event, Notice)]
 
 
-def small_run(folder: Path, updates: int, *, compiler: str | None = None, **changes: object) -> Run:
-    """A run in float64, and without dropout, which would draw other masks for pieces.
-
-    In float32 the biases of keys differ: their gradient is zero but for rounding, and AdamW
-    divides that by its own size.
-    """
-    torch.set_default_dtype(torch.float64)
-    try:
-        model = dataclasses.replace(TINY, dropout=0.0)
-        run = Run(folder, budget(updates, **changes), model=model, compiler=compiler)
-    finally:
-        torch.set_default_dtype(torch.float32)
-    run.trainer.gradients.objective.dtype = torch.float64
-    return run
-
-
 @pytest.mark.parametrize("room", [14, 20, 40])
 def test_updates_in_pieces_equal_those_of_a_device_with_room(room: int, tmp_path: Path) -> None:
-    whole = small_run(tmp_path, 12)
+    whole = run_in_float64(tmp_path, 12)
     whole.trainer.run()
-    pieces = small_run(tmp_path, 12)
+    pieces = run_in_float64(tmp_path, 12)
     device = Device(pieces, room)
     pieces.trainer.run()
     assert max(device.tried) > room
@@ -95,7 +78,7 @@ def test_updates_in_pieces_equal_those_of_a_device_with_room(room: int, tmp_path
 
 
 def test_what_is_known_not_to_fit_is_not_tried_again(store: TokenStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path, 9)
+    run = run_in_float64(tmp_path, 9)
     device = Device(run, room=90)
     batch = make_batch(store, [0, 1, 2, 3, 5, 6])
     assert batch.num_padded > 90
@@ -108,9 +91,9 @@ def test_what_is_known_not_to_fit_is_not_tried_again(store: TokenStore, tmp_path
 def test_a_pair_that_does_not_fit_alone_is_skipped_and_counted(
     store: TokenStore, tmp_path: Path
 ) -> None:
-    without = small_run(tmp_path, 9)
+    without = run_in_float64(tmp_path, 9)
     without.trainer._update([make_batch(store, [0, 1, 2, 3, 5, 6])])
-    run = small_run(tmp_path, 9)
+    run = run_in_float64(tmp_path, 9)
     Device(run, room=50)
     run.trainer._update([make_batch(store, [0, 1, 2, 3, 4, 5, 6])])
     assert run.trainer.progress.num_skipped_pairs == 1
@@ -122,7 +105,7 @@ def test_a_pair_that_does_not_fit_alone_is_skipped_and_counted(
 
 
 def test_an_update_of_which_nothing_fits_changes_nothing(store: TokenStore, tmp_path: Path) -> None:
-    run = small_run(tmp_path, 9)
+    run = run_in_float64(tmp_path, 9)
     before = run.weights()
     Device(run, room=1)
     run.trainer._update([make_batch(store, [0, 1])])
@@ -132,7 +115,7 @@ def test_an_update_of_which_nothing_fits_changes_nothing(store: TokenStore, tmp_
 
 
 def test_a_device_on_which_nothing_ever_fits_ends_the_run(tmp_path: Path) -> None:
-    run = small_run(tmp_path, 1000)
+    run = run_in_float64(tmp_path, 1000)
     Device(run, room=1)
     with pytest.raises(TrainingError, match="not one pair of 20 updates"):
         run.trainer.run()
@@ -142,7 +125,7 @@ def test_the_tensors_of_a_failed_try_are_gone_before_the_next(
     store: TokenStore, tmp_path: Path
 ) -> None:
     """Else the second try finds the memory still full."""
-    run = small_run(tmp_path, 1)
+    run = run_in_float64(tmp_path, 1)
     large: list[weakref.ref[Tensor]] = []
     held: list[bool] = []
 
@@ -235,7 +218,7 @@ def give_up(*arguments: object) -> None:
 def test_a_step_that_does_not_fit_is_one_line(
     part: str, store: TokenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = small_run(tmp_path, 1)
+    run = run_in_float64(tmp_path, 1)
     step = {"optimizer": "step", "average": "update"}[part]
     monkeypatch.setattr(getattr(run.trainer.parts, part), step, give_up)
     with pytest.raises(DeviceMemoryError, match="the step of the optimizer does not fit") as caught:
@@ -246,7 +229,7 @@ def test_a_step_that_does_not_fit_is_one_line(
 def test_a_validation_that_does_not_fit_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = small_run(tmp_path, 1)
+    run = run_in_float64(tmp_path, 1)
     monkeypatch.setattr(run.trainer.model, "forward", give_up)
     with pytest.raises(DeviceMemoryError, match=r"a batch of \d+ validation pairs"):
         run.trainer._validate()

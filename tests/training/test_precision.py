@@ -18,7 +18,7 @@ from mt.model.encoder_decoder import EncoderDecoder
 from mt.training.batch import make_batch
 from mt.training.data_loader import BatchStream
 from mt.training.loss import Objective
-from tests.training.test_trainer import TINY, VOCABULARY, Run, budget, write_pairs
+from tests.training.small_run import TINY, VOCABULARY, Run, budget, write_pairs
 
 _BY_WEIGHTS = ("mm", "addmm")
 _FLOAT32 = ("native_layer_norm", "_softmax", "native_layer_norm_backward")

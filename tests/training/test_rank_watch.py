@@ -12,8 +12,8 @@ import pytest
 
 from mt.errors import ConfigError
 from mt.training.distributed import TIMEOUT, Ranks, joined_ranks
-from tests.training.test_distributed import Started
-from tests.training.test_sharding import write_pairs
+from tests.training.processes import Started
+from tests.training.ranks import write_pairs
 
 _BOUND = 150.0  # seconds, start of the processes on a busy machine included
 

@@ -13,21 +13,14 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from mt.corpus.store import TokenBlock, write_tokens
 from mt.training.freezing import part_of
 from tests.cases.runs import run_here
 from tests.cases.toy import Toy
-from tests.training.ranks import MICRO_BATCHES, VOCABULARY, Run
+from tests.training.processes import MACHINE, PLAN, Started, progress, records, run, state
+from tests.training.ranks import MICRO_BATCHES, Run, write_pairs
 from tests.training.ranks import PLAN as CONFIG
-from tests.training.test_distributed import MACHINE, PLAN, Started, progress, records, run, state
 
 SHARD = (*MACHINE, "--shard")
-
-
-def write_pairs(path: Path, lengths: list[int], seed: int) -> None:
-    draw = random.Random(seed)
-    sides = [[draw.randrange(4, VOCABULARY) for _ in range(length)] for length in lengths]
-    write_tokens(path, [TokenBlock.of(sides, sides)], vocab_size=VOCABULARY)
 
 
 @pytest.fixture(scope="module")

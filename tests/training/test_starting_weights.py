@@ -11,7 +11,7 @@ import pytest
 from mt.events import Event, Validated, ValidationStarted
 from mt.training.best import BestTracker
 from mt.training.kept_weights import list_kept
-from tests.training.test_trainer import Run, budget, same
+from tests.training.small_run import Run, budget, same
 
 
 def run_from(folder: Path, updates: int, scores: Callable[[int], float], **changes: object) -> Run:

@@ -3,91 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
-from mt.config import Config, ModelConfig, TrainingConfig
+from mt.config import Config
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import ModelFolderError, TrainingError
-from mt.events import BatchDone, Event, Validated
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.events import BatchDone, Validated
 from mt.training import checkpoint
 from mt.training.batch import Batch, make_batch, places_of
-from mt.training.data_loader import TrainingData
-from mt.training.trainer import Trainer
-from mt.training.validation import TranslationScores
-
-VOCABULARY = 20
-TINY = ModelConfig(d_model=16, d_inner=32, encoder_layers=1, decoder_layers=1, heads=2, dropout=0.1)
-PLAN = TrainingConfig(
-    batch_tokens=40, accumulate=2, warmup_updates=10, peak_rate=1e-2, validate_every=7, patience=0
-)
-
-
-def write_pairs(path: Path, count: int, *, longest: int = 6) -> TokenStore:
-    draw = random.Random(1)
-    sources = [
-        [draw.randrange(4, VOCABULARY) for _ in range(draw.randint(1, longest))]
-        for _ in range(count)
-    ]
-    write_tokens(
-        path, [TokenBlock.of(sources, [source[::-1] for source in sources])], vocab_size=VOCABULARY
-    )
-    return TokenStore(path)
-
-
-class Run:
-    """A small training run and what it reported."""
-
-    def __init__(
-        self,
-        folder: Path,
-        config: TrainingConfig,
-        *,
-        model: ModelConfig = TINY,
-        count: int = 60,
-        scores: Callable[[int], float] = float,
-        compiler: str | None = None,
-    ) -> None:
-        self.events: list[Event] = []
-        self.kept: list[int] = []
-        torch.manual_seed(config.seed)
-        data = write_pairs(folder / "pairs.arrow", count)
-        self.trainer = Trainer(
-            model=EncoderDecoder(model, source_vocab=VOCABULARY, target_vocab=VOCABULARY),
-            config=config,
-            data=TrainingData(train=data, dev=data),
-            device=torch.device("cpu"),
-            dtype=torch.float32,
-            folder=folder / "training",
-            validator=lambda task: TranslationScores(
-                scores={"BLEU": scores(self.trainer.progress.update), "chrF2": 0.0}, signatures={}
-            ),
-            keep_best=lambda progress: self.kept.append(progress.update),
-            listener=self.events.append,
-            compiler=compiler,
-        )
-
-    @property
-    def losses(self) -> list[float]:
-        return [event.loss for event in self.events if isinstance(event, BatchDone)]
-
-    def weights(self) -> list[Tensor]:
-        average = self.trainer.parts.average.tensors()
-        return [p.detach().clone() for p in self.trainer.model.parameters()] + list(average)
-
-
-def budget(updates: int, **changes: object) -> TrainingConfig:
-    return dataclasses.replace(PLAN, max_updates=updates, **changes)  # type: ignore[arg-type]
-
-
-def same(a: list[Tensor], b: list[Tensor]) -> bool:
-    return all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+from tests.training.small_run import PLAN, TINY, VOCABULARY, Run, budget, same
 
 
 def test_unequal_micro_batches_give_the_gradient_of_their_union(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from mt.training.gradient_part import Part
 from mt.training.loss import Objective
 from mt.training.shared_memory import CAN_SHARE
 from mt.training.workers import Workers, make_workers
-from tests.training.test_trainer import TINY, VOCABULARY, Run, budget, same, write_pairs
+from tests.training.small_run import TINY, VOCABULARY, Run, budget, same, write_pairs
 
 CPU = torch.device("cpu")
 needs_processes = pytest.mark.skipif(not CAN_SHARE, reason="worker processes are for Linux")

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from mt.config import Config, ModelConfig, SearchConfig, SearchPrecision
+from mt.config import Config, ModelConfig, SearchPrecision
 from mt.errors import DataError, DeviceMemoryError
 from mt.events import Event, LineSplit, Notice
 from mt.model.encoder_decoder import EncoderDecoder
@@ -19,35 +19,15 @@ from mt.model.inference.kv_cache import DecoderState
 from mt.model.inference.search_model import SearchModel
 from mt.model_folder.folder import LoadedModel
 from mt.text.subwords import train_subwords
-from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.options import TranslationOptions
-from mt.translation.scorer import Scorer
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
-from tests.translation.test_translator import WORDS, lines, tokenizers
+from tests.translation.members import DEEP, SMALL, member, scorer_of
+from tests.translation.random_models import WORDS, lines, tokenizers
 
 CPU = torch.device("cpu")
-SMALL = ModelConfig(d_model=32, d_inner=64, encoder_layers=1, decoder_layers=1, heads=2)
-DEEP = dataclasses.replace(
-    SMALL, d_model=16, encoder_layers=2, decoder_layers=3, norm="post", heads=4
-)
 LEARNED = dataclasses.replace(SMALL, positions="learned", max_positions=16, tied="none")
-
-
-def member(
-    seed: int, shape: ModelConfig = SMALL, *, longest_source: int = 0, **search: float | str
-) -> LoadedModel:
-    """A model with random weights: it speaks nonsense, but must speak it reliably."""
-    settings = SearchConfig(**{"beam": 3, "max_length": 12, **search})  # type: ignore[arg-type]
-    size = tokenizers().source.vocab_size
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        network = EncoderDecoder(shape, source_vocab=size, target_vocab=size)
-    with torch.no_grad():
-        network.output_weight[END] += 0.2  # so that some hypotheses end before the bound
-    config = Config(model=shape, search=settings, longest_source=longest_source)
-    return LoadedModel(config=config, tokenizers=tokenizers(), model=network)
 
 
 def translator_of(
@@ -72,12 +52,6 @@ def translator_of(
         listener=events.append,
     )
     return translator, events
-
-
-def scorer_of(*members: LoadedModel) -> Scorer:
-    first, *others = members
-    examples = list(zip(lines(), lines(), strict=True))
-    return Scorer(first.model, first.tokenizers, first.config, others=others, examples=examples)
 
 
 def translated(*members: LoadedModel, batch_size: int = 8) -> list[Translation]:

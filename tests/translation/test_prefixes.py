@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import random
 from collections.abc import Iterator
 
 import pytest
@@ -24,13 +23,14 @@ from mt.translation.forced import force
 from mt.translation.options import TranslationOptions
 from mt.translation.prefixes import prefix_demands, with_prefixes
 from mt.translation.translator import Translator
-from tests.translation.test_translator import SHORT_TABLE, WORDS, lines, make, tokenizers
-
-PREFIXES = ("", "Haus", "katze läu", "Straße und 🦊 nicht", "x", "über über über über", " ")
-
-
-def some_prefixes(num: int, *, seed: int = 1) -> list[str]:
-    return random.Random(seed).choices(PREFIXES, k=num)
+from tests.translation.random_models import (
+    SHORT_TABLE,
+    WORDS,
+    lines,
+    make,
+    some_prefixes,
+    tokenizers,
+)
 
 
 @pytest.mark.parametrize("beam", [1, 4])

@@ -7,10 +7,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
 from mt.config import SamplingConfig
 from mt.model.inference.kv_cache import DecoderState
@@ -20,13 +18,9 @@ from mt.search.mbr import Utility
 from mt.search.sentence import Demands
 from mt.translation.options import TranslationOptions
 from mt.translation.source import Source
-from mt.translation.translation import Translation
 from mt.translation.translator import Translator
-from tests.translation.test_scorer import scorer_of
-from tests.translation.test_translator import lines, make, tokenizers
-
-Samples = list[list[tuple[int, ...]]]
-"""The tokens of each sample of each line."""
+from tests.translation.random_models import lines, make, scorer_of, tokenizers
+from tests.translation.samples import Samples, letters_in_common, tokens_of
 
 
 def sampler(
@@ -53,10 +47,6 @@ def sampler(
     )
     translator._searcher.refill = refill
     return translator
-
-
-def tokens_of(translations: Sequence[Translation]) -> Samples:
-    return [[each.tokens for each in one.hypotheses] for one in translations]
 
 
 def tokens(translator: Translator, given: Sequence[str] = lines()) -> Samples:
@@ -190,10 +180,6 @@ def test_samples_of_a_split_line_are_those_of_its_parts_in_order() -> None:
         assert each.score == pytest.approx(a.log_probability + b.log_probability, abs=1e-4)
         assert each.hit_limit == (a.hit_limit or b.hit_limit)
     assert any(a.tokens != b.tokens for a, b in zip(first, second, strict=True))
-
-
-def letters_in_common(given: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([[float(len(set(h) & set(r))) for r in given] for h in given])
 
 
 def test_minimum_bayes_risk_weighs_samples_by_how_often_they_were_drawn() -> None:

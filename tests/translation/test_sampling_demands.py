@@ -17,10 +17,9 @@ from mt.text.normalise import is_blank, normalise
 from mt.translation.options import TranslationOptions
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
-from tests.translation.test_ensembles import DEEP, member, scorer_of
-from tests.translation.test_prefixes import some_prefixes
-from tests.translation.test_sampling import letters_in_common, tokens_of
-from tests.translation.test_translator import lines, tokenizers
+from tests.translation.members import DEEP, member, scorer_of
+from tests.translation.random_models import lines, some_prefixes, tokenizers
+from tests.translation.samples import letters_in_common, tokens_of
 
 CONSTRAINTS: dict[str, Any] = {"no_repeat_ngram": 2, "max_repeats": 1, "min_length_ratio": 0.7}
 

@@ -9,23 +9,9 @@ import pytest
 from mt.errors import DataError
 from mt.events import Event, Notice
 from mt.translation.scorer import ScoredPair, Scorer
-from tests.translation.test_translator import SHORT_TABLE, WORDS, lines, make, tokenizers
+from tests.translation.random_models import SHORT_TABLE, WORDS, lines, make, scorer_of, tokenizers
 
 PENALTIES = [("none", 1.0), ("mean", 1.0), ("gnmt", 0.0), ("gnmt", 0.6), ("gnmt", 1.0)]
-
-
-def scorer_of(*, batch_size: int = 8, **search: float | str) -> tuple[Scorer, list[Event]]:
-    translator, _ = make(**search)  # type: ignore[arg-type]
-    events: list[Event] = []
-    scorer = Scorer(
-        translator.model,
-        tokenizers(),
-        translator.config,
-        examples=list(zip(lines(), lines(), strict=True)),
-        batch_size=batch_size,
-        listener=events.append,
-    )
-    return scorer, events
 
 
 def pairs() -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from mt.translation.searching import Searcher
 from mt.translation.source import Source
 from mt.translation.translation import Translation
 from mt.translation.translator import Translator
-from tests.translation.test_translator import lines, make
+from tests.translation.random_models import lines, make
 
 TERMS = [
     ("haus", "Straße nicht"),

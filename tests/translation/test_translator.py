@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 import numpy as np
 import pytest
@@ -15,82 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mt.config import Config, ModelConfig, SearchConfig
 from mt.errors import DataError, DeviceMemoryError
-from mt.events import Event, LineSplit, Notice
-from mt.model.encoder_decoder import EncoderDecoder
+from mt.events import LineSplit, Notice
 from mt.model.inference.kv_cache import DecoderState
 from mt.model.inference.search_model import SearchModel
 from mt.search.hypothesis import SearchResult
-from mt.search.mbr import Utility
 from mt.text.padding import pad_with_end
-from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END, START
-from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.options import TranslationOptions
 from mt.translation.source import Source
 from mt.translation.translator import Translator
-
-SHORT_TABLE = ModelConfig(
-    d_model=32,
-    d_inner=64,
-    encoder_layers=1,
-    decoder_layers=1,
-    heads=2,
-    positions="learned",
-    max_positions=16,
-)
-"""A model that takes 16 positions and no more."""
-WORDS = ["haus", "katze", "läuft", "grün", "und", "Straße", "nicht", "über"]
-
-
-@cache
-def lines() -> tuple[str, ...]:
-    draw = random.Random(3)
-    return tuple(" ".join(draw.choices(WORDS, k=draw.randint(1, 12))) for _ in range(60))
-
-
-@cache
-def tokenizers() -> TokenizerPair:
-    one = train_subwords(lines(), kind="bpe", vocab_size=300)
-    return TokenizerPair(source=one, target=one)
-
-
-def make(
-    *,
-    batch_size: int = 8,
-    model: ModelConfig | None = None,
-    longest_source: int = 0,
-    split: bool = True,
-    utility: Utility | None = None,
-    workers: int | None = None,
-    forks: bool = False,
-    **search: float | str,
-) -> tuple[Translator, list[Event]]:
-    """A translator with random weights: it speaks nonsense, but must speak it reliably."""
-    shape = model or ModelConfig(
-        d_model=32, d_inner=64, encoder_layers=1, decoder_layers=1, heads=2, dropout=0.3
-    )
-    settings = SearchConfig(**{"beam": 3, "max_length": 12, **search})  # type: ignore[arg-type]
-    config = Config(model=shape, search=settings, longest_source=longest_source)
-    torch.manual_seed(0)
-    size = tokenizers().source.vocab_size
-    network = EncoderDecoder(shape, source_vocab=size, target_vocab=size)
-    with torch.no_grad():
-        network.output_weight[END] += 0.2  # so that some hypotheses end before the bound
-    events: list[Event] = []
-    return (
-        Translator(
-            network,
-            tokenizers(),
-            config,
-            options=TranslationOptions(
-                batch_size=batch_size, split=split, utility=utility, workers=workers, forks=forks
-            ),
-            listener=events.append,
-        ),
-        events,
-    )
+from tests.translation.random_models import SHORT_TABLE, WORDS, lines, make, tokenizers
 
 
 def texts(translator: Translator, given_lines: list[str]) -> list[str]:

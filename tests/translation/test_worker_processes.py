@@ -16,7 +16,7 @@ from mt.processes import START_METHOD, may_fork
 from mt.search.hypothesis import Hypothesis
 from mt.translation import searching
 from mt.translation.worker_processes import ForkedWorkers
-from tests.translation.test_translator import lines, make
+from tests.translation.random_models import lines, make
 
 needs_forks = pytest.mark.skipif(not may_fork(), reason="processes may not fork here")
 
