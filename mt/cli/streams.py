@@ -72,9 +72,9 @@ def standard_input() -> int:
     return sys.stdin.fileno()
 
 
-def _is_console(stream: TextIO) -> bool:
+def _is_console(stream: TextIO | None) -> bool:
     """Whether it is a console of Windows, which takes characters from Python and no UTF-8."""
-    return os.name == "nt" and stream.isatty()
+    return os.name == "nt" and stream is not None and stream.isatty()
 
 
 def _stream(

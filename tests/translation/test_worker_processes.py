@@ -121,7 +121,7 @@ def test_threads_search_where_forks_are_forbidden(monkeypatch: pytest.MonkeyPatc
     def found(method: str) -> list[list[tuple[int, ...]]]:
         monkeypatch.setenv(START_METHOD, method)
         translator, _ = make(beam=2, batch_size=3, workers=2, forks=True)
-        translations = translator.translate(lines())  # type: ignore[arg-type]
+        translations = translator.translate(lines())
         return [[tuple(h.tokens) for h in each.hypotheses] for each in translations]
 
     expected = found("fork")
