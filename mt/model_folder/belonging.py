@@ -21,7 +21,7 @@ from mt.text.tokenizer_pair import TokenizerPair, tokenizer_digests
 
 KEY = "mt"
 """The key of the metadata of a safetensors file."""
-_TRAINING_ALONE = ("dropout", "attention_dropout", "activation_dropout", "initialisation")
+_TRAINING_ONLY = ("dropout", "attention_dropout", "activation_dropout", "initialisation")
 
 
 def metadata_of(folder: Path, config: ModelConfig) -> dict[str, str]:
@@ -30,15 +30,15 @@ def metadata_of(folder: Path, config: ModelConfig) -> dict[str, str]:
     There is room for a seal in it (`mt.seal`).
     """
     form = dataclasses.asdict(config)
-    for name in _TRAINING_ALONE:
+    for name in _TRAINING_ONLY:
         del form[name]
-    told = {"model": form, "sha256": UNSEALED, "tokenizers": tokenizer_digests(folder)}
-    return {KEY: json.dumps(told, sort_keys=True)}
+    record = {"model": form, "sha256": UNSEALED, "tokenizers": tokenizer_digests(folder)}
+    return {KEY: json.dumps(record, sort_keys=True)}
 
 
 def require_own_tokenizers(weights: Path, tokenizers: TokenizerPair) -> None:
     """Raise ModelFolderError, naming both, for tokenizers that weights were not trained with."""
-    known: dict[str, str] = _told(weights).get("tokenizers", {})
+    known: dict[str, str] = _recorded(weights).get("tokenizers", {})
     for name, found in tokenizers.digests.items():
         if known and known.get(name) != found:
             trained = f"SHA-256 {known[name][:16]}…" if name in known else "no such file"
@@ -51,7 +51,7 @@ def require_own_tokenizers(weights: Path, tokenizers: TokenizerPair) -> None:
 
 def require_own_form(weights: Path, config: ModelConfig) -> None:
     """Raise ModelFolderError, naming the setting, where weights are of another form of model."""
-    for name, trained in _told(weights).get("model", {}).items():
+    for name, trained in _recorded(weights).get("model", {}).items():
         here = getattr(config, name, trained)
         if here != trained:
             raise ModelFolderError(
@@ -61,15 +61,15 @@ def require_own_form(weights: Path, config: ModelConfig) -> None:
             )
 
 
-def _told(weights: Path) -> dict[str, Any]:
+def _recorded(weights: Path) -> dict[str, Any]:
     """What the head of a file says; nothing of weights that say nothing or are not there."""
     if not weights.exists():
         return {}
     try:
-        with safe_open(weights, framework="pt") as file:  # reads the head of the file alone
-            told = json.loads((file.metadata() or {}).get(KEY, "{}"))
+        with safe_open(weights, framework="pt") as file:  # reads only the head of the file
+            record = json.loads((file.metadata() or {}).get(KEY, "{}"))
     except (OSError, ValueError, SafetensorError) as error:
         raise ModelFolderError(
             f"{weights} is not a safetensors file, or is damaged: {error}"
         ) from error
-    return told if isinstance(told, dict) else {}
+    return record if isinstance(record, dict) else {}

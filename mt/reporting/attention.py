@@ -81,8 +81,8 @@ def attend_to_pair(
     """Let a model read `source` and predict `target`, and keep what its heads attend to.
 
     `target_tokens` are those of the target where the model found it itself. Symbols that the
-    model does not know are told to `listener`. Raises DataError for a blank text and for one beyond
-    a table of learned positions.
+    model does not know are reported to `listener`. Raises DataError for a blank text and for one
+    beyond a table of learned positions.
     """
     tokenizers = loaded.tokenizers
     source = tokenizers.in_usual_case(source)

@@ -51,7 +51,7 @@ _AXES: dict[Kind, tuple[str, str]] = {
 _DEFINITIONS: dict[Pattern, str] = {
     "previous-token": "the token before (self-attention)",
     "next-token": "the token after (the encoder’s self-attention)",
-    "diagonal": "in self-attention the token itself; in cross-attention the place as far along the "
+    "diagonal": "in self-attention the token itself; in cross-attention the token as far along the "
     "source as the token is along the target, or a neighbour of it",
     "end-of-sentence": "the end symbol of the source",
     "start-of-sentence": "the start symbol of the target (the decoder’s self-attention), or the "
@@ -187,7 +187,7 @@ def _kind_data(maps: AttentionMaps) -> dict[str, object]:
 
 
 def _start(maps: AttentionMaps) -> str:
-    """The head that is shown first: the one with most weight on a place that moves along."""
+    """The head that is shown first: the one with most weight on a token that moves along."""
     moving: tuple[Pattern, ...] = ("diagonal", "previous-token", "next-token")
     profiles = [profile for layer in maps.profiles for profile in layer]
     best = max(

@@ -1,4 +1,4 @@
-"""What a report tells of: models, a test set that systems were scored on, commands."""
+"""What a report is about: models, a test set that systems were scored on, commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mt.reporting.sentence_attention import AttendedSentence
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord:
-    """What a model folder tells of itself."""
+    """What a model folder says of itself."""
 
     name: str
     facts: Sequence[tuple[str, str]]
@@ -76,8 +76,8 @@ class Scored:
     references: Sequence[Sequence[str]]
     """One or more lists of N texts."""
     sources: Sequence[str] | None
-    place: int
-    """Of the metric that orders sentences and is told by length, among `measured`."""
+    main_metric: int
+    """Index among `measured` of the metric that orders sentences and is shown by length."""
     split: Splitter
     """Words, as BLEU counts them."""
     tokenize: str
@@ -86,21 +86,21 @@ class Scored:
     lowercase: bool
     trivial: Sequence[TrivialSystem]
     said: Sequence[str]
-    """What a person was told while it was scored."""
+    """What was said to a person while it was scored."""
     num_examples: int
     """Sentences shown at most of each group."""
     attention: Mapping[int, AttendedSentence]
-    """Of the first system over lines, by their places; empty where none is known."""
+    """Of the first system over lines, by their indices; empty where none is known."""
 
     @property
     def ordering(self) -> Sequence[Measured]:
         """Each system under the metric that orders sentences."""
-        return [system.measured[self.place] for system in self.systems]
+        return [system.measured[self.main_metric] for system in self.systems]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """All that a report tells."""
+    """All that a report shows."""
 
     title: str
     models: Sequence[ModelRecord]

@@ -40,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
-    """What a model folder tells of its training."""
+    """What a model folder says of its training."""
 
     name: str
     """What the folder is called."""
@@ -87,7 +87,7 @@ def read_curves(folder: Path) -> Curves:
         ) from None
     except OSError as error:
         raise ModelFolderError(f"{path} cannot be read: {error.strerror}") from error
-    reader = _Reader()
+    builder = _CurvesBuilder()
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)
@@ -96,10 +96,10 @@ def read_curves(folder: Path) -> Curves:
                 raise _damaged(path, number, line) from None
             break  # what a kill left half written, or nothing after the last line
         try:
-            reader.add(record)
+            builder.add(record)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise _damaged(path, number, line) from error
-    return reader.curves(folder.resolve().name)
+    return builder.curves(folder.resolve().name)
 
 
 def _damaged(path: Path, number: int, line: bytes) -> ModelFolderError:
@@ -124,9 +124,9 @@ def smoothed(points: Sequence[Point], *, half_width: int) -> tuple[Point, ...]:
     """
     sums = [0.0, *itertools.accumulate(point.value for point in points)]
     found = []
-    for place, point in enumerate(points):
-        reach = min(half_width, place, len(points) - 1 - place)
-        start, end = place - reach, place + reach + 1
+    for index, point in enumerate(points):
+        reach = min(half_width, index, len(points) - 1 - index)
+        start, end = index - reach, index + reach + 1
         value = (sums[end] - sums[start]) / (end - start)
         found.append(dataclasses.replace(point, value=value))
     return tuple(found)
@@ -142,7 +142,7 @@ def _mean(group: Sequence[Point]) -> Point:
     )
 
 
-class _Reader:
+class _CurvesBuilder:
     """Gathers the records of a file, in their order."""
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ class _Reader:
         self._reason: str | None = None
 
     def add(self, record: dict[str, Any]) -> None:
-        """Take in one record; kinds that are not known tell nothing of a curve."""
+        """Take in one record; kinds that are not known say nothing of a curve."""
         match record["event"]:
             case "TrainingStarted":
                 if record["first_update"] > 1:

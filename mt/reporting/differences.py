@@ -65,10 +65,10 @@ def differences(
     1988). Of the other pieces those that the other text has left as well are moved.
     """
     sides = [pieces_of(text, of_symbols=of_symbols) for text in (one, other)]
-    places = [[i for i, piece in enumerate(side) if not piece.isspace()] for side in sides]
+    indices = [[i for i, piece in enumerate(side) if not piece.isspace()] for side in sides]
     words = [
         [side[i].lower() if lowercase else side[i] for i in where]
-        for side, where in zip(sides, places, strict=True)
+        for side, where in zip(sides, indices, strict=True)
     ]
     is_same = [[False] * len(each) for each in words]
     matcher = SequenceMatcher(a=words[0], b=words[1], autojunk=False)
@@ -81,7 +81,7 @@ def differences(
     shared = left_over[0] & left_over[1]
     first, second = (
         _spans(side, dict(zip(where, _kinds(each, found, shared.copy()), strict=True)))
-        for side, where, each, found in zip(sides, places, words, is_same, strict=True)
+        for side, where, each, found in zip(sides, indices, words, is_same, strict=True)
     )
     return first, second
 
@@ -101,12 +101,12 @@ def _kinds(words: Sequence[str], is_same: Sequence[bool], shared: Counter[str]) 
 
 def _spans(pieces: Sequence[str], kinds: dict[int, Kind]) -> list[Span]:
     """Pieces of one kind in a row as one span; spaces between them are of their kind."""
-    told = []
-    for place, piece in enumerate(pieces):
-        around = (kinds.get(place - 1, "same"), kinds.get(place + 1, "same"))
+    labelled = []
+    for index, piece in enumerate(pieces):
+        around = (kinds.get(index - 1, "same"), kinds.get(index + 1, "same"))
         between = around[0] if around[0] == around[1] else "same"
-        told.append((kinds.get(place, between), piece))
+        labelled.append((kinds.get(index, between), piece))
     return [
         Span(kind=kind, text="".join(piece for _, piece in group))
-        for kind, group in groupby(told, key=lambda pair: pair[0])
+        for kind, group in groupby(labelled, key=lambda pair: pair[0])
     ]

@@ -75,8 +75,8 @@ def visible_keys(kind: Kind, num_queries: int, num_keys: int, *, num_prefix: int
     return visible.tril() | (torch.arange(num_keys) < num_prefix)
 
 
-def pattern_places(kind: Kind, pattern: Pattern, num_queries: int, num_keys: int) -> Tensor:
-    """The places of a pattern: (T, S) of bool; a query without a place does not count.
+def pattern_cells(kind: Kind, pattern: Pattern, num_queries: int, num_keys: int) -> Tensor:
+    """The cells of a pattern: (T, S) of bool; a query without a cell does not count.
 
     With t the query and s the key, from 0: previous-token is s = t - 1, next-token s = t + 1. The
     diagonal of self-attention is s = t, but for a query that sees nothing else; that of
@@ -117,11 +117,11 @@ def profile_heads(kind: Kind, weights: Tensor, *, num_prefix: int = 0) -> list[l
     masses: dict[Pattern, Tensor] = {}
     least: dict[Pattern, float] = {}
     for pattern in PATTERNS[kind]:
-        places = pattern_places(kind, pattern, num_queries, num_keys)
-        counted = places.any(dim=1)
-        by_query = (weights * places).sum(dim=-1)[..., counted]  # (L, H, counted)
+        cells = pattern_cells(kind, pattern, num_queries, num_keys)
+        counted = cells.any(dim=1)
+        by_query = (weights * cells).sum(dim=-1)[..., counted]  # (L, H, counted)
         masses[pattern] = by_query.mean(dim=-1) if counted.any() else by_query.sum(dim=-1)
-        by_chance = ((places & visible).sum(dim=1) / visible.sum(dim=1))[counted]
+        by_chance = ((cells & visible).sum(dim=1) / visible.sum(dim=1))[counted]
         enough = int(counted.sum()) >= LEAST_QUERIES
         chance = float(by_chance.mean()) if enough else float("inf")
         least[pattern] = max(LEAST_WEIGHT, LEAST_GAIN * chance)

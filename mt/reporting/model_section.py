@@ -11,7 +11,7 @@ from mt.reporting.tables import row, table
 
 
 def model_section(model: ModelRecord, *, heading: str, key: str) -> str:
-    """What the model folder tells of the model and its corpus, as HTML."""
+    """What the model folder says of the model and its corpus, as HTML."""
     unknown = "".join(f"<li>{escape(text)}</li>" for text in model.unknown)
     notes = f'<ul class="said small">{unknown}</ul>' if unknown else ""
     corpus = "" if model.corpus is None else _corpus(model.corpus)

@@ -44,7 +44,7 @@ def escape(text: str) -> str:
 
 
 def breakable(text: str, after: str = "|") -> str:
-    """`text` as `escape` gives it, with places to break a line after each of a character."""
+    """`text` as `escape` gives it, that may break after each of a character."""
     return f"{after}<wbr>".join(map(escape, text.split(after)))
 
 

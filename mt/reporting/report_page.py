@@ -86,15 +86,15 @@ def _data(scored: Scored | None) -> dict[str, object]:
         return {"sentences": []}
     return {
         "sentences": [
-            _attended(scored, place, each) for place, each in sorted(scored.attention.items())
+            _attended(scored, index, each) for index, each in sorted(scored.attention.items())
         ]
     }
 
 
-def _attended(scored: Scored, place: int, attended: AttendedSentence) -> dict[str, object]:
+def _attended(scored: Scored, index: int, attended: AttendedSentence) -> dict[str, object]:
     return {
-        "place": place,
-        "text": _short(scored.systems[0].hypotheses[place]),
+        "index": index,
+        "text": _short(scored.systems[0].hypotheses[index]),
         "queries": attended.target_pieces,
         "keys": attended.source_pieces,
         "weights": (attended.weights * _WHOLE).round().int().tolist(),

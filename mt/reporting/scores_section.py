@@ -44,9 +44,9 @@ def _files(scored: Scored) -> str:
     words = "symbols, as they are" if scored.of_symbols else f"by the tokenizer {scored.tokenize}"
     rows = [("lines", f"{len(scored.references[0]):,}"), ("words of BLEU", escape(words))]
     rows += [(file.role, _file(file.name, file.digest)) for file in scored.files]
-    alone = len(scored.systems) == 1
+    is_single = len(scored.systems) == 1
     rows += [
-        ("system" if alone else letter(number), _file(system.name, system.digest))
+        ("system" if is_single else letter(number), _file(system.name, system.digest))
         for number, system in enumerate(scored.systems)
     ]
     return f"<dl>{''.join(f'<dt>{escape(name)}</dt><dd>{text}</dd>' for name, text in rows)}</dl>"
@@ -69,22 +69,22 @@ def _tile(scored: Scored, name: str) -> str:
     (is_error,) = {
         each.metric.is_error for each in scored.systems[0].measured if each.metric.name == name
     }
-    alone = len(results) == 1
-    ends = [_WHOLE] if alone else []
+    is_single = len(results) == 1
+    ends = [_WHOLE] if is_single else []
     scale = Scale.around(
-        0.0 if alone else min(_reach(result)[0] for result in results),
+        0.0 if is_single else min(_reach(result)[0] for result in results),
         max([*ends, *(_reach(result)[1] for result in results)]),
         most=4,
     )
     rows = "".join(
-        _row(result, "" if alone else letter(number))
+        _row(result, "" if is_single else letter(number))
         + _strip(result, scale, number)
         + _chance(result)
         for number, result in enumerate(results)
     )
     less = ' <span class="quiet small">less is better</span>' if is_error else ""
     between = ""
-    if not alone:
+    if not is_single:
         low, *_, high = scale.labels
         between = f'<p class="ends small quiet" aria-hidden="true">{low} <span>{high}</span></p>'
     return (
@@ -111,7 +111,7 @@ def _row(result: Result, name: str) -> str:
 
 
 def _chance(result: Result) -> str:
-    """How likely chance alone makes such a difference."""
+    """How likely mere chance makes such a difference."""
     if result.p_value is None:
         return ""
     found = ", no difference found" if result.p_value >= _SIGNIFICANT else ""
@@ -150,7 +150,7 @@ def _trivial(scored: Scored) -> str:
 
 
 def _said(said: Sequence[str]) -> str:
-    """What was told on the way, warnings first."""
+    """What was said on the way, warnings first."""
     texts = [text.removeprefix("mt: ") for text in said]
     texts = [text for text in texts if not text.startswith("beside it, ")]  # the table has it
     texts.sort(key=lambda text: not text.startswith("warning: "))
@@ -168,12 +168,12 @@ def lengths_section(scored: Scored) -> str:
     groups = [range_name(len(scored.split(line)), LENGTHS) for line in scored.references[0]]
     sizes = Counter(groups)
     order = sorted(sizes, key=lambda name: int(name.partition("–")[0].removesuffix("+")))
-    alone = len(scored.systems) == 1
+    is_single = len(scored.systems) == 1
     columns = [
-        (each.metric.name if alone else letter(number), score_by_group(each, groups))
+        (each.metric.name if is_single else letter(number), score_by_group(each, groups))
         for number, system in enumerate(scored.systems)
-        for place, each in enumerate(system.measured)
-        if alone or place == scored.place
+        for index, each in enumerate(system.measured)
+        if is_single or index == scored.main_metric
     ]
     charted = scored.ordering[0]
     name = charted.metric.name
@@ -195,7 +195,7 @@ def lengths_section(scored: Scored) -> str:
 <section class="card" aria-labelledby="lengths">
 <h2 id="lengths">Scores by length</h2>
 <p class="small quiet">Sentences by {what} of the {first}reference\
-{"" if alone else f"; figures are {escape(name)}"}. A group of few sentences tells little.</p>
+{"" if is_single else f"; figures are {escape(name)}"}. A group of few sentences says little.</p>
 {table("Scores by length", names, rows, texts=(what, drawn), kind="lengths")}
 </section>
 """

@@ -42,23 +42,23 @@ def attend_to_sentences(
     tokenizers = scorer.tokenizers
     longest = min(MOST_TOKENS, (scorer.model.longest or MOST_TOKENS + 1) - 1)
     tokens = {
-        place: (
+        index: (
             tokenizers.source.encode(tokenizers.in_usual_case(source)),
             tokenizers.target.encode(target),
         )
-        for place, (source, target) in pairs.items()
+        for index, (source, target) in pairs.items()
         if not tokenizers.source.is_blank(source) and not tokenizers.target.is_blank(target)
     }
-    fitting = {place: pair for place, pair in tokens.items() if 0 < max(map(len, pair)) <= longest}
+    fitting = {index: pair for index, pair in tokens.items() if 0 < max(map(len, pair)) <= longest}
     if not fitting:
         return {}
     view = scorer.view
     forced = force(scorer.model, list(fitting.values()), attention_of=(view.layer,))
     return {
-        place: AttendedSentence(
+        index: AttendedSentence(
             source_pieces=tuple(tokenizers.source.pieces([*source, END])),
             target_pieces=tuple(tokenizers.target.pieces(target)),
             weights=view.rows(each.attention[view.layer]),
         )
-        for (place, (source, target)), each in zip(fitting.items(), forced, strict=True)
+        for (index, (source, target)), each in zip(fitting.items(), forced, strict=True)
     }

@@ -15,16 +15,16 @@ _TAGS = {"hypothesis": "del", "reference": "ins"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class SentenceGroup:
     """Sentences that are shown under one heading."""
 
     title: str
-    places: Sequence[int]
+    indices: Sequence[int]
     is_open: bool
     """Whether they are in view before anyone asks."""
 
 
-def groups_of(scored: Scored) -> list[Group]:
+def groups_of(scored: Scored) -> list[SentenceGroup]:
     """The worst and the best sentences of the first system, and where others gain and lose most.
 
     Of sentences with the same score the longer ones come first; blank ones are none.
@@ -44,17 +44,19 @@ def groups_of(scored: Scored) -> list[Group]:
     best = sorted(rest, key=lambda i: (-sign * values[i], -len(reference[i]), i))
     of = "" if len(scored.systems) == 1 else " of A"
     found = [
-        Group(title=f"Worst{of} by {name}", places=worst, is_open=True),
-        Group(title=f"Best{of} by {name}", places=best[: scored.num_examples], is_open=False),
+        SentenceGroup(title=f"Worst{of} by {name}", indices=worst, is_open=True),
+        SentenceGroup(
+            title=f"Best{of} by {name}", indices=best[: scored.num_examples], is_open=False
+        ),
     ]
     for number, other in enumerate(scored.ordering[1:], start=1):
         better, worse = most_different(gains(first, other), scored.num_examples)
-        told = f"Where {letter(number)} is {{}} than A by most {name}"
+        title = f"Where {letter(number)} is {{}} than A by most {name}"
         found += [
-            Group(title=told.format("better"), places=better, is_open=False),
-            Group(title=told.format("worse"), places=worse, is_open=False),
+            SentenceGroup(title=title.format("better"), indices=better, is_open=False),
+            SentenceGroup(title=title.format("worse"), indices=worse, is_open=False),
         ]
-    return [group for group in found if group.places]
+    return [group for group in found if group.indices]
 
 
 def sentences_section(scored: Scored) -> str:
@@ -73,55 +75,55 @@ elsewhere. A sentence score is noise; it finds what to read.</p>
 """
 
 
-def _group(scored: Scored, group: Group) -> str:
-    shown = "\n".join(_example(scored, place) for place in group.places)
+def _group(scored: Scored, group: SentenceGroup) -> str:
+    shown = "\n".join(_example(scored, index) for index in group.indices)
     return (
         f'<details class="group"{" open" if group.is_open else ""}>'
-        f"<summary>{escape(group.title)}: {len(group.places)}</summary>\n{shown}\n</details>\n"
+        f"<summary>{escape(group.title)}: {len(group.indices)}</summary>\n{shown}\n</details>\n"
     )
 
 
-def _example(scored: Scored, place: int) -> str:
+def _example(scored: Scored, index: int) -> str:
     """One sentence with all that is known of it."""
-    number, spans = _nearest(scored, place, scored.systems[0].hypotheses[place])
+    number, spans = _nearest(scored, index, scored.systems[0].hypotheses[index])
     several = len(scored.references) > 1
     name = f"Reference {number + 1} of {len(scored.references)}" if several else "Reference"
     parts = []
     if scored.sources is not None:
-        parts.append(_text("source", "Source", escape(scored.sources[place])))
+        parts.append(_text("source", "Source", escape(scored.sources[index])))
     parts.append(_text("reference", name, _marked(spans[1], "reference")))
     for count, system in enumerate(scored.systems):
-        own = spans[0] if count == 0 else _nearest(scored, place, system.hypotheses[place])[1][0]
+        own = spans[0] if count == 0 else _nearest(scored, index, system.hypotheses[index])[1][0]
         label = "Translation" if len(scored.systems) == 1 else f"Translation {letter(count)}"
-        told = f"{label} <span class=quiet>{_scores(scored, count, place)}</span>"
-        parts.append(_text("hypothesis", told, _marked(own, "hypothesis")))
+        heading = f"{label} <span class=quiet>{_scores(scored, count, index)}</span>"
+        parts.append(_text("hypothesis", heading, _marked(own, "hypothesis")))
     button = ""
-    if place in scored.attention:
+    if index in scored.attention:
         button = (
-            f'<button type="button" data-place="{place}" hidden>Attention'
-            f'<span class="aside"> of line {place + 1}</span></button>'
+            f'<button type="button" data-index="{index}" hidden>Attention'
+            f'<span class="aside"> of line {index + 1}</span></button>'
         )
     return (
-        f'<article class="example"><header><h3>Line {place + 1:,}</h3>{button}</header>'
+        f'<article class="example"><header><h3>Line {index + 1:,}</h3>{button}</header>'
         f"{''.join(parts)}</article>"
     )
 
 
-def _scores(scored: Scored, system: int, place: int) -> str:
+def _scores(scored: Scored, system: int, index: int) -> str:
     return " · ".join(
-        f"{each.metric.name} {each.metric.sentence_score(each.counts[place]):.1f}"
+        f"{each.metric.name} {each.metric.sentence_score(each.counts[index]):.1f}"
         for each in scored.systems[system].measured
         if each.metric.name != "exact"
     )
 
 
 def _nearest(
-    scored: Scored, place: int, hypothesis: str
+    scored: Scored, index: int, hypothesis: str
 ) -> tuple[int, tuple[list[Span], list[Span]]]:
     """The number of the reference that is most like a hypothesis, and how the two differ."""
     compared = [
         differences(
-            hypothesis, texts[place], of_symbols=scored.of_symbols, lowercase=scored.lowercase
+            hypothesis, texts[index], of_symbols=scored.of_symbols, lowercase=scored.lowercase
         )
         for texts in scored.references
     ]
@@ -143,8 +145,8 @@ def _text(kind: str, label: str, marked: str) -> str:
 def _marked(spans: Sequence[Span], side: str) -> str:
     """A text with its differences marked."""
     tags = {"only": _TAGS[side], "moved": "mark"}
-    told = []
+    parts = []
     for span in spans:
         text, tag = escape(span.text), tags.get(span.kind)
-        told.append(f"<{tag}>{text}</{tag}>" if tag else text)
-    return "".join(told)
+        parts.append(f"<{tag}>{text}</{tag}>" if tag else text)
+    return "".join(parts)

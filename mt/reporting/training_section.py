@@ -17,7 +17,7 @@ _ERRORS = ("loss", "SER")
 
 
 def training_section(curves: Curves, *, heading: str, key: str) -> str:
-    """The section, as HTML; `key` tells its identifiers from those of other sections."""
+    """The section, as HTML; `key` distinguishes its identifiers from those of other sections."""
     return f"""\
 <section class="card" aria-labelledby="training{key}">
 <h2 id="training{key}">{escape(heading)}</h2>
@@ -37,20 +37,22 @@ def _summary(curves: Curves) -> str:
     if not points:
         return "Nothing was recorded."
     last = max(points, key=lambda point: point.update)
-    told = [
+    sentences = [
         f"{last.update:,} updates, {last.epoch:.1f} epochs, {last.minutes:.1f} minutes"
         + ("" if curves.reason is None else f"; ended: {curves.reason}")
     ]
     if curves.reason is None:
-        told.append("It was not recorded why it ended: it goes on, or was killed")
+        sentences.append("It was not recorded why it ended: it goes on, or was killed")
     if curves.best_update is not None:
-        told.append(f"The weights are those of update {curves.best_update:,}")
+        sentences.append(f"The weights are those of update {curves.best_update:,}")
     if curves.resumed_after:
         updates = ", ".join(f"{update:,}" for update in curves.resumed_after)
-        told.append(f"Resumed after update {updates}")
+        sentences.append(f"Resumed after update {updates}")
     if curves.num_skipped:
-        told.append(f"{curves.num_skipped:,} updates were skipped: their gradient was not finite")
-    return ". ".join(told) + "."
+        sentences.append(
+            f"{curves.num_skipped:,} updates were skipped: their gradient was not finite"
+        )
+    return ". ".join(sentences) + "."
 
 
 def _figures(curves: Curves) -> list[str]:
@@ -66,16 +68,16 @@ def _figures(curves: Curves) -> list[str]:
         if name not in _ERRORS
     ]
     errors = [_line(curves, "dev/SER", "SER", dots=True)]
-    unit, rate = _rate(curves)
-    for title, told, lines in (
+    rate_unit, rate = _rate(curves)
+    for title, unit, lines in (
         ("Loss", "nats per target token, less is better; ", loss),
         ("Scores of the validation set", "more is better; ", scores),
         ("Symbol error rate of the validation set", "per cent, less is better; ", errors),
-        ("Learning rate", unit, [rate]),
+        ("Learning rate", rate_unit, [rate]),
     ):
         drawn = [line for line in lines if line.points]
         if drawn:
-            below = f' <span class="quiet small">{told}by update</span>'
+            below = f' <span class="quiet small">{unit}by update</span>'
             figures.append(
                 f"<figure><figcaption>{title}{below}</figcaption>"
                 f"{chart(drawn, title=title, marks=marks)}{legend(drawn)}</figure>\n"
@@ -121,11 +123,11 @@ def _validations(curves: Curves) -> str:
         cells = ["" if each is None else f"{each.value:.2f}" for each in found]
         best = " (best)" if update == curves.best_update else ""
         rows.append(_row(f"{update:,}{best}", point, cells))
-    told = "".join(
+    items = "".join(
         f"<li>{escape(name)}: <code>{breakable(signature)}</code></li>"
         for name, signature in curves.signatures.items()
     )
-    signatures = f'<ul class="small said">{told}</ul>' if told else ""
+    signatures = f'<ul class="small said">{items}</ul>' if items else ""
     return _table(f"All {len(updates)} validations as a table", names, rows) + signatures
 
 

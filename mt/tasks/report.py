@@ -202,7 +202,9 @@ def _scored(
         results=evaluation.results,
         references=evaluation.references,
         sources=evaluation.sources,
-        place=min(range(len(recipe.metrics)), key=lambda i: _ORDERING.index(recipe.metrics[i])),
+        main_metric=min(
+            range(len(recipe.metrics)), key=lambda i: _ORDERING.index(recipe.metrics[i])
+        ),
         split=word_splitter(recipe.tokenize),
         tokenize=recipe.tokenize,
         of_symbols=recipe.of_symbols,
@@ -246,7 +248,7 @@ def _attention(
 ) -> dict[int, AttendedSentence]:
     """What the first model looks at in the sentences that are shown."""
     assert scored.sources is not None and request.model is not None
-    indices = sorted({index for group in groups_of(scored) for index in group.places})
+    indices = sorted({index for group in groups_of(scored) for index in group.indices})
     hypotheses = scored.systems[0].hypotheses
 
     def warnings_only(event: Event) -> None:

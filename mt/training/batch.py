@@ -31,9 +31,9 @@ class Batch:
     target_mask: Tensor
     """(B, T) True where a target token is to be predicted."""
     labels: Tensor
-    """(M) the tokens to predict, end symbols included, at the places of `target_mask`."""
-    places: Tensor
-    """(M) those places, counted through the rows of `target_mask` (B * T).
+    """(M) the tokens to predict, end symbols included, where `target_mask` is True."""
+    label_indices: Tensor
+    """(M) indices of the labels, counted through the rows of `target_mask` (B * T).
 
     Known beforehand, they spare a GPU the wait that a mask as index costs it.
     """
@@ -64,11 +64,11 @@ class Batch:
             target=sent_to(self.target, device),
             target_mask=sent_to(self.target_mask, device),
             labels=sent_to(self.labels, device),
-            places=sent_to(self.places, device),
+            label_indices=sent_to(self.label_indices, device),
         )
 
 
-def places_of(mask: Tensor) -> Tensor:
+def label_indices_of(mask: Tensor) -> Tensor:
     """Mask (B, T) -> where it is True, counted through its rows (M)."""
     return mask.flatten().nonzero().squeeze(1)
 
@@ -87,7 +87,7 @@ def make_batch(store: TokenStore, indices: Sequence[int], *, multiple: int = 1) 
         target=target,
         target_mask=target_mask,
         labels=labels[target_mask],
-        places=places_of(target_mask),
+        label_indices=label_indices_of(target_mask),
     )
 
 
@@ -109,7 +109,7 @@ def cut(batch: Batch, count: int) -> list[Batch]:
                 target=batch.target[start:end, :target],
                 target_mask=target_mask[:, :target],
                 labels=batch.labels[first : first + sum(num_targets[start:end])],
-                places=places_of(target_mask[:, :target]),
+                label_indices=label_indices_of(target_mask[:, :target]),
             )
         )
     return parts

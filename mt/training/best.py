@@ -4,7 +4,7 @@ Only numbers of the same lines are compared. A validation is of the whole set, o
 it, or a look: the same sample, with tight bounds on the length, of a model that hardly translates
 yet. What is better than a look is never a look, and a sample is compared with a sample: that of a
 whole validation is known, too. Where there was no time even for the sample, a validation was cut,
-and is compared by the loss alone, which is always that of the whole set.
+and is compared by the loss only, which is always that of the whole set.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def save_checkpoint(
 ) -> Path:
     """Write the state under `folder` and drop older states; returns its folder.
 
-    `random` are the random states of all ranks; this process alone without it. Of several ranks
+    `random` are the random states of all ranks; those of this process without it. Of several ranks
     one `writes`; the others are here to give their shards.
 
     Raises ModelFolderError or OSError, for example when the disk is full; the older states stay.

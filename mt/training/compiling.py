@@ -2,11 +2,11 @@
 
 Each layer is compiled by itself, and all of a kind share one program, so that twelve layers cost
 the time of two. Sizes are symbols in it: pairs, source and target positions. Lengths are rounded up
-to a multiple of 8 (`WIDTH_MULTIPLE`), as kernels tell aligned sizes from others; what is left to
-compile anew is the case that two sizes happen to be equal, or that one is 1.
+to a multiple of 8 (`WIDTH_MULTIPLE`), as kernels distinguish aligned sizes from others; what is
+left to compile anew is the case that two sizes happen to be equal, or that one is 1.
 
 It knows layers and not what is around them: embeddings, positions, which may grow, and the loss,
-which takes the target tokens alone, stay outside.
+which takes only the target tokens, stay outside.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The batches of a run, one after the other: a stream that knows where it stands.
 
 All ranks see one stream that runs on over the ends of epochs, and take turns in it, so that each
-has as many batches as the others. The place in it is two numbers of `Progress`, which a checkpoint
+has as many batches as the others. How far it is are two numbers of `Progress`, which a checkpoint
 holds; they mean the same on every device, whatever was made ahead.
 """
 
@@ -40,13 +40,13 @@ class _Made:
 
     batch: Batch
     epoch: int
-    place: int
+    num_done: int
     """Batches of that epoch up to and with this one, of all ranks together."""
     batches_in_epoch: int
 
 
 class BatchStream:
-    """Gives this rank its batches, from where `progress` stands, and marks the place."""
+    """Gives this rank its batches, from where `progress` stands, and keeps that up to date."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class BatchStream:
         return self.sampler.epoch(number)
 
     def largest(self) -> Batch:
-        """The batch of most padded tokens of the running epoch; it leaves its place for later."""
+        """The batch of most padded tokens of the running epoch; it will come again in its turn."""
         pairs = largest(self.epoch(self._progress.epoch), self._store).tolist()
         return make_batch(self._store, pairs, multiple=self._multiple).to(self._device)
 
@@ -98,21 +98,21 @@ class BatchStream:
         self._source = self._make(progress.epoch, progress.batch)
         while True:
             made = self._prepared.popleft() if self._prepared else next(self._source)
-            progress.epoch, progress.batch = made.epoch, made.place
+            progress.epoch, progress.batch = made.epoch, made.num_done
             self.batches_in_epoch = made.batches_in_epoch
             yield made.batch
 
     def prepare(self, count: int) -> None:
-        """Make the next `count` batches now, while a GPU computes; the place stays unmarked."""
+        """Make the next `count` batches now, while a GPU computes; `progress` stays as it is."""
         while len(self._prepared) < count:
             self._prepared.append(next(self._source))
 
-    def _make(self, epoch: int, place: int) -> Iterator[_Made]:
-        """The batches of this rank from a place on, without end."""
+    def _make(self, epoch: int, start: int) -> Iterator[_Made]:
+        """The batches of this rank from batch `start` of an epoch on, without end."""
         group: list[NDArray[np.int64]] = []
         while True:
             batches = self.epoch(epoch)
-            for number, indices in enumerate(batches[place:], start=place + 1):
+            for number, indices in enumerate(batches[start:], start=start + 1):
                 group.append(indices)
                 if len(group) == self._ranks.size:
                     mine = group[self._ranks.rank].tolist()
@@ -120,8 +120,8 @@ class BatchStream:
                     yield _Made(
                         batch=batch.to(self._device),
                         epoch=epoch,
-                        place=number,
+                        num_done=number,
                         batches_in_epoch=len(batches),
                     )
                     group = []
-            epoch, place = epoch + 1, 0
+            epoch, start = epoch + 1, 0

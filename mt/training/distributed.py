@@ -2,8 +2,8 @@
 
 Each process is a rank with its own device and its own share of the batches of an update. Gradients
 are summed by DistributedDataParallel, or by FSDP2 where weights are sharded (`sharding.py`);
-counts, flags and texts go over the CPU, so that no rank waits for its GPU to tell how many tokens
-it has. Alone, a process is the first rank of one, and nothing here costs anything.
+counts, flags and texts go over the CPU, so that no rank waits for its GPU to say how many tokens
+it has. A single process is the first rank of one, and nothing here costs anything.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Ranks:
-    """The place of this process among those that train together."""
+    """The number of this process among those that train together."""
 
     rank: int = 0
     size: int = 1
@@ -45,7 +45,7 @@ class Ranks:
 
     @classmethod
     def of_environment(cls) -> Ranks:
-        """What `torchrun` says in RANK, WORLD_SIZE and LOCAL_RANK; alone where it says nothing."""
+        """As `torchrun` says in RANK, WORLD_SIZE and LOCAL_RANK; one rank without these."""
         names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
         try:
             rank, size, local_rank = (
@@ -179,7 +179,7 @@ def _join(ranks: Ranks, timeout: timedelta) -> RankWatch:
     except ValueError as error:
         raise ConfigError(
             f"WORLD_SIZE is {ranks.size}, but the ranks cannot find each other: {error}",
-            hint="Start them with torchrun, or unset WORLD_SIZE to train alone",
+            hint="Start them with torchrun, or unset WORLD_SIZE to train in one process",
         ) from error
     except (OSError, distributed.DistError) as error:
         raise TrainingError(

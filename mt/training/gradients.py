@@ -74,7 +74,7 @@ class Gradients:
     ) -> Accumulated:
         """Leave the gradient of `batches`, and of those of the other ranks, in the parameters.
 
-        A process alone computes in pieces what does not fit in memory. Of several ranks none can
+        A single process computes in pieces what does not fit in memory. Of several ranks none can
         begin anew by itself: there it raises TrainingError.
         """
         if self._workers is not None:

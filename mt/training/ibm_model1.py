@@ -6,7 +6,7 @@
 where each source has a null piece beside its own, for what none of its own gives. The order of the
 pieces plays no part.
 
-Cells are the places of a pair where a source and a target piece meet; kinds, M of them, are the two
+Cells are where a source and a target piece of a pair meet; kinds, M of them, are the two
 pieces that meet there.
 """
 
@@ -77,8 +77,8 @@ def learn_lexicon(
     kinds, _ = _distinct(np.concatenate([found for found, _ in parts]))
     chunks = []
     for found, chunk in parts:
-        place = np.searchsorted(kinds, found).astype(np.int32)
-        chunks.append(_Chunk(kind=place[chunk.kind], start=chunk.start))
+        index = np.searchsorted(kinds, found).astype(np.int32)
+        chunks.append(_Chunk(kind=index[chunk.kind], start=chunk.start))
     del parts
     source = kinds // target_vocab
     probability = np.ones(len(kinds))
@@ -119,8 +119,8 @@ def _chunk(pairs: Sequence[_Pair], target_vocab: int) -> tuple[NDArray[np.int64]
     width = np.repeat(lengths[:, 0], lengths[:, 1])  # cells of each target token
     begin = np.repeat(lengths[:, 0].cumsum() - lengths[:, 0], lengths[:, 1])
     start = width.cumsum() - width
-    place = np.arange(width.sum()) + np.repeat(begin - start, width)
-    kinds, kind = _distinct(source[place] * target_vocab + np.repeat(target, width))
+    index = np.arange(width.sum()) + np.repeat(begin - start, width)
+    kinds, kind = _distinct(source[index] * target_vocab + np.repeat(target, width))
     return kinds, _Chunk(kind=kind, start=start)
 
 

@@ -110,7 +110,7 @@ def list_kept(folder: Path) -> list[KeptWeights]:
 
 def _read(path: Path) -> KeptWeights:
     try:
-        with safe_open(path, framework="pt") as file:  # reads the head of the file alone
+        with safe_open(path, framework="pt") as file:  # reads only the head of the file
             record = json.loads(file.metadata()[_KEY])
         record.pop("sha256", None)
         return KeptWeights(path=path, **record)

@@ -113,7 +113,7 @@ class Objective(nn.Module):
         ):
             hidden = self.model(batch.source, batch.source_mask, batch.target)
         loss, _ = projected_cross_entropy(
-            hidden.flatten(0, 1).index_select(0, batch.places),
+            hidden.flatten(0, 1).index_select(0, batch.label_indices),
             self.model.output_weight,
             batch.labels,
             smoothing=self._smoothing,

@@ -15,7 +15,7 @@ _MARGIN = 1.2  # what is kept for a validation, in predicted ones: other program
 _UNKNOWN = 0.2  # share of the budget that is kept before any validation was made
 _MOST_OF_ONE, _MOST_OF_ALL, _MOST_OF_LAST = 0.15, 0.25, 0.3
 """Shares of the budget that one validation on the way, all of these, and the last may take."""
-_FIRST, _SECOND = 0.1, 0.6  # when validations are made for what they tell of their cost
+_FIRST, _SECOND = 0.1, 0.6  # when validations are made for what they show of their cost
 _OLD = 0.3  # when the last one is too long ago for that
 _OVERRUN, _NEARLY = 1.04, 0.95
 
@@ -54,7 +54,7 @@ class MinutesPlan:
         return spent <= _MOST_OF_ALL * self.budget and end <= _NEARLY * self.budget
 
     def wants_to_know(self, *, looks_first: bool) -> bool:
-        """Whether a validation is due for what it tells of the cost of the last one."""
+        """Whether a validation is due for what it shows of the cost of the last one."""
         progress = self.progress
         if not progress.validated_update:
             return progress.seconds >= _FIRST * self.budget

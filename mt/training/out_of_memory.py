@@ -1,6 +1,6 @@
 """Updates that do not fit in the memory of a GPU: the same update in smaller pieces.
 
-It knows batches and their sizes; how a batch becomes a gradient it is told as a callable.
+It knows batches and their sizes; how a batch becomes a gradient is given to it as a callable.
 
 Shapes: B pairs, S source positions, T target positions, M target tokens (padding left out).
 """
@@ -104,7 +104,7 @@ class MemoryGuard:
         return [piece for half in cut(batch, 2) for piece in self._cut(half)]
 
     def _smaller(self, batch: Batch) -> list[Batch]:
-        """What takes the place of a batch that did not fit."""
+        """What replaces a batch that did not fit."""
         rows = batch.num_pairs
         source, target = batch.source.size(1), batch.target.size(1)
         if rows == 1:

@@ -24,7 +24,7 @@ class Progress:
     num_nonfinite: int = 0
     """Of these, the ones in a row up to the last update."""
     num_skipped_pairs: int = 0
-    """Times a pair was skipped since even alone it did not fit in memory."""
+    """Times a pair was skipped since even by itself it did not fit in memory."""
     validated_update: int = 0
     """The update after which the last validation was made."""
     validated_seconds: float = 0.0

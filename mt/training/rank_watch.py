@@ -25,7 +25,7 @@ from torch.distributed.distributed_c10d import PrefixStore
 from mt.errors import TrainingError
 
 Lost = Callable[[int], None]
-"""Is told which rank was lost, by a thread that nobody waits for."""
+"""Called with the rank that was lost, by a thread that nobody waits for."""
 
 _DONE = b"done"
 _GRACE = 10.0  # seconds in which a rank may end by itself after another one ended

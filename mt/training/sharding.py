@@ -2,8 +2,8 @@
 
 Of each weight a rank holds a shard, the rows that fall to it; so it is with gradients, with the
 optimizer's moments and with the average. A layer is whole only while it is computed (Rajbhandari
-et al. 2020, ZeRO stage 3; Zhao et al. 2023). On disk there are whole tensors alone, under their
-usual names, so that neither a checkpoint nor a model tells how it was trained.
+et al. 2020, ZeRO stage 3; Zhao et al. 2023). On disk there are only whole tensors, under their
+usual names, so that neither a checkpoint nor a model shows how it was trained.
 """
 
 from __future__ import annotations

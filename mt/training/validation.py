@@ -69,7 +69,7 @@ class ValidationTask:
     """What is asked of a validator, beside the scores of the weights that the model holds."""
 
     looks_first: bool = False
-    """Whether a look at a sample is to tell if the model is worth translating the whole set."""
+    """Whether a look at a sample is to show if the model is worth translating the whole set."""
     is_timed: bool = False
     """Whether the run has a budget in minutes, so that sets of any size are looked at first."""
     has_time: Callable[[float], bool] = lambda seconds: True
@@ -77,7 +77,7 @@ class ValidationTask:
     should_stop: Callable[[], bool] = lambda: False
     """Asked about once a second; True ends the validation without scores."""
     report: Callable[[int, int], None] = lambda done, total: None
-    """Is told how many lines are done, and of how many."""
+    """Called with how many lines are done, and of how many."""
 
 
 Validator = Callable[[ValidationTask], TranslationScores | None]
@@ -145,7 +145,7 @@ def validation_loss(
             batch = batch.to(device)
             hidden = model(batch.source, batch.source_mask, batch.target)
             loss, count = projected_cross_entropy(
-                hidden.flatten(0, 1).index_select(0, batch.places),
+                hidden.flatten(0, 1).index_select(0, batch.label_indices),
                 model.output_weight,
                 batch.labels,
             )

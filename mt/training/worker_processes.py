@@ -64,7 +64,7 @@ class WorkerProcesses:
             job_bytes=job_bytes,
             result_bytes=_HEADER.size + max(_STATE_BYTES, _ERROR_BYTES),
         )
-        told = _packed(objective, parameters, plan, num_threads)
+        packed = _packed(objective, parameters, plan, num_threads)
         memory, self._block = new_block(plan)
         model = os.memfd_create("mt-train-model")
         self._offered, self._offers = os.pipe()
@@ -75,7 +75,7 @@ class WorkerProcesses:
         self._end = weakref.finalize(self, _end, self._processes, ends)
         try:
             with open(os.dup(model), "wb") as file:
-                file.write(told)
+                file.write(packed)
             descriptors = (memory, model, self._offered, done)
             for _ in range(num_parts - 1):
                 self._processes.append(_start(descriptors))
@@ -228,7 +228,7 @@ class _Unpacker(pickle.Unpickler):
 def _packed(
     objective: Objective, parameters: Sequence[Tensor], plan: BlockPlan, num_threads: int
 ) -> bytes:
-    """What a worker is told at its start: the plan of the memory, its threads and the model."""
+    """What a worker is given at its start: the plan of the memory, its threads and the model."""
     file = io.BytesIO()
     packer = _Packer(file, protocol=5)
     packer.indices = {id(parameter): i for i, parameter in enumerate(parameters)}

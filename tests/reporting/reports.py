@@ -108,7 +108,7 @@ def scored(*, num_systems: int = 1, attended: bool = False, num_examples: int = 
         results=results_of([(each.name, list(each.measured)) for each in systems], sampling),
         references=[REFERENCES],
         sources=SOURCES,
-        place=1,
+        main_metric=1,
         split=word_splitter("13a"),
         tokenize="13a",
         of_symbols=False,
@@ -122,8 +122,8 @@ def scored(*, num_systems: int = 1, attended: bool = False, num_examples: int = 
         return found
     loaded = small_model()
     scorer = Scorer(loaded.model, loaded.tokenizers, loaded.config)
-    places = {place for group in groups_of(found) for place in group.places}
-    pairs = {place: (SOURCES[place], HYPOTHESES[place]) for place in places}
+    indices = {index for group in groups_of(found) for index in group.indices}
+    pairs = {index: (SOURCES[index], HYPOTHESES[index]) for index in indices}
     return dataclasses.replace(found, attention=attend_to_sentences(scorer, pairs))
 
 

@@ -15,7 +15,7 @@ from mt.reporting.heads import (
     Kind,
     Pattern,
     entropy,
-    pattern_places,
+    pattern_cells,
     profile_heads,
     visible_keys,
 )
@@ -37,13 +37,13 @@ def shaped(kind: Kind, pattern: Pattern, share: float, size: int = 9) -> Tensor:
     """A head with `share` of each row on the pattern and the rest on the other visible keys."""
     size_keys = size + 2 if kind == "cross" else size
     visible = visible_keys(kind, size, size_keys).double()
-    places = pattern_places(kind, pattern, size, size_keys).double() * visible
-    others = visible - places
+    cells = pattern_cells(kind, pattern, size, size_keys).double() * visible
+    others = visible - cells
     weights = torch.zeros(size, size_keys, dtype=torch.float64)
     for row in range(size):
-        num, rest = float(places[row].sum()), float(others[row].sum())
+        num, rest = float(cells[row].sum()), float(others[row].sum())
         on_pattern = 0.0 if num == 0 else 1.0 if rest == 0 else share
-        weights[row] = places[row] * (on_pattern / max(num, 1))
+        weights[row] = cells[row] * (on_pattern / max(num, 1))
         weights[row] += others[row] * ((1 - on_pattern) / max(rest, 1))
     torch.testing.assert_close(weights.sum(dim=1), torch.ones(size, dtype=torch.float64))
     return weights
@@ -134,4 +134,4 @@ def test_profiles_stand_by_layer_and_head() -> None:
 
 def test_a_pattern_of_another_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="no next-token heads are looked for in decoder"):
-        pattern_places("decoder", "next-token", 3, 3)
+        pattern_cells("decoder", "next-token", 3, 3)

@@ -67,10 +67,10 @@ def test_each_sentence_shows_what_is_attended_to(shown: Tab, told: Report) -> No
     assert told.scored is not None
     attention = told.scored.attention
     assert attention
-    for place, attended in attention.items():
+    for index, attended in attention.items():
         open_all(shown)
-        shown.evaluate(f"document.querySelector('button[data-place=\"{place}\"]').click()")
-        assert shown.evaluate("document.getElementById('sentence').value") == str(place)
+        shown.evaluate(f"document.querySelector('button[data-index=\"{index}\"]').click()")
+        assert shown.evaluate("document.getElementById('sentence').value") == str(index)
         assert texts(shown, "table.heat tbody th") == list(attended.target_pieces)
         assert texts(shown, "table.heat thead th") == list(attended.source_pieces)
         labels = shown.evaluate(
@@ -87,14 +87,14 @@ def test_all_of_it_can_be_done_by_keys(shown: Tab, told: Report) -> None:
     assert told.scored is not None
     tab_to(shown, "nav a[href='#sentences']")
     tab_to(shown, "details.group summary")
-    tab_to(shown, "button[data-place]")
-    place = int(shown.evaluate("document.activeElement.dataset.place"))
+    tab_to(shown, "button[data-index]")
+    index = int(shown.evaluate("document.activeElement.dataset.index"))
     shown.press("Enter", code=13)
     shown.wait_for("document.activeElement.id === 'sentence'")
-    assert shown.evaluate("document.activeElement.value") == str(place)
+    assert shown.evaluate("document.activeElement.value") == str(index)
     tab_to(shown, "table.heat td")
     shown.press("End", code=35, control=True)
-    attended = told.scored.attention[place]
+    attended = told.scored.attention[index]
     label = shown.evaluate("document.activeElement.getAttribute('aria-label')")
     assert label.startswith(f"{attended.target_pieces[-1]} to </s>: ")
     (said,) = texts(shown, "#cell strong")

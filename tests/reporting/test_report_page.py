@@ -143,10 +143,10 @@ def test_scores_by_length_are_those_of_the_groups() -> None:
         found[name] = re.findall(r'class="number">([^<]*)<', numbers)
     groups = [range_name(len(shown.scored.split(line)), LENGTHS) for line in REFERENCES]
     assert set(found) == set(groups)
-    for place, measured in enumerate(shown.scored.systems[0].measured):
+    for index, measured in enumerate(shown.scored.systems[0].measured):
         for name, score in score_by_group(measured, groups).items():
             assert found[name][0] == str(groups.count(name))
-            assert found[name][1 + place] == f"{score:.2f}"
+            assert found[name][1 + index] == f"{score:.2f}"
 
 
 def test_the_worst_and_the_best_sentences_are_shown_once() -> None:
@@ -154,20 +154,20 @@ def test_the_worst_and_the_best_sentences_are_shown_once() -> None:
     worst, best = groups_of(shown)
     scores = shown.ordering[0].sentence_scores()
     order = sorted(range(5), key=lambda i: scores[i])
-    assert list(worst.places) == order[:2]
-    assert list(best.places) == order[:2:-1]
+    assert list(worst.indices) == order[:2]
+    assert list(best.indices) == order[:2:-1]
     assert (worst.is_open, best.is_open) == (True, False)
     few = groups_of(scored(num_examples=4))
-    assert sorted(place for group in few for place in group.places) == list(range(5))
+    assert sorted(index for group in few for index in group.indices) == list(range(5))
 
 
 def test_of_errors_the_most_are_the_worst() -> None:
-    by_errors = dataclasses.replace(scored(num_examples=1), place=3)
+    by_errors = dataclasses.replace(scored(num_examples=1), main_metric=3)
     scores = by_errors.ordering[0].sentence_scores()
     worst, best = groups_of(by_errors)
     assert worst.title == "Worst by TER"
-    assert scores[worst.places[0]] == max(scores)
-    assert scores[best.places[0]] == min(scores)
+    assert scores[worst.indices[0]] == max(scores)
+    assert scores[best.indices[0]] == min(scores)
 
 
 def test_where_systems_differ_most_is_shown() -> None:
@@ -178,9 +178,9 @@ def test_where_systems_differ_most_is_shown() -> None:
         "Where B is better than A by most chrF2",
         "Where B is worse than A by most chrF2",
     ]
-    gained, lost = groups[2].places, groups[3].places
-    assert all(OTHERS[place] == REFERENCES[place] for place in gained)
-    assert {HYPOTHESES[place] for place in lost} <= {"yes", "日本の車は赤い"}
+    gained, lost = groups[2].indices, groups[3].indices
+    assert all(OTHERS[index] == REFERENCES[index] for index in gained)
+    assert {HYPOTHESES[index] for index in lost} <= {"yes", "日本の車は赤い"}
 
 
 def test_without_examples_there_are_no_sentences() -> None:
@@ -203,12 +203,12 @@ def test_attention_is_that_of_the_sentences_shown() -> None:
     html = report_page(shown)
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html)
     sentences = json.loads(text)["sentences"]
-    assert [each["place"] for each in sentences] == sorted(shown.scored.attention)
-    assert {f'data-place="{place}"' for place in shown.scored.attention} == set(
-        re.findall(r'data-place="\d+"', html)
+    assert [each["index"] for each in sentences] == sorted(shown.scored.attention)
+    assert {f'data-index="{index}"' for index in shown.scored.attention} == set(
+        re.findall(r'data-index="\d+"', html)
     )
     for each in sentences:
-        attended = shown.scored.attention[each["place"]]
+        attended = shown.scored.attention[each["index"]]
         assert len(each["queries"]) == len(each["weights"]) == attended.weights.size(0)
         for row in each["weights"]:
             assert len(row) == len(each["keys"])

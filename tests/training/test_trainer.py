@@ -14,7 +14,7 @@ from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import ModelFolderError, TrainingError
 from mt.events import BatchDone, Validated
 from mt.training import checkpoint
-from mt.training.batch import Batch, make_batch, places_of
+from mt.training.batch import Batch, label_indices_of, make_batch
 from tests.training.small_run import PLAN, TINY, VOCABULARY, Run, budget, same
 
 
@@ -59,7 +59,7 @@ def test_padding_and_repetition_change_no_loss_per_token(tmp_path: Path) -> None
         target=wide.target[:1],
         target_mask=wide.target_mask[:1],
         labels=alone.labels,
-        places=places_of(wide.target_mask[:1]),
+        label_indices=label_indices_of(wide.target_mask[:1]),
     )
     twice = make_batch(store, [0, 0])
     assert loss_of(padded) == pytest.approx(loss_of(alone), abs=1e-6)

@@ -14,7 +14,7 @@
   const decimal = (weight) => (weight / Heat.WHOLE).toFixed(3);
   const piece = (text) => element("bdi", { className: "token", textContent: text });
   const address = ({ kind, layer, head }) => `${kind}-${layer + 1}-${head + 1}`;
-  const place = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
+  const nameOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
   const width = ({ entropy, spread }) => `entropy ${entropy.toFixed(2)} nats, ${percent(spread)} of the most`;
 
   function headOf({ kind, layer, head }) {
@@ -53,7 +53,7 @@
       element("span", { className: "note" }, of.entropy.toFixed(2),
         element("span", { className: "name", textContent: of.names.map((name) => data.short[name]).join(" ") })));
     const names = of.names.length ? `, ${of.names.join(", ")}` : "";
-    made.setAttribute("aria-label", `${place(choice)}: ${width(of)}${names}`);
+    made.setAttribute("aria-label", `${nameOf(choice)}: ${width(of)}${names}`);
     made.title = made.getAttribute("aria-label");
     made.addEventListener("click", () => {
       choose(choice);
@@ -92,7 +92,7 @@
     document.getElementById("naming").hidden = kind.id !== "cross";
     const of = headOf(chosen);
     const title = document.getElementById("detail-title");
-    title.textContent = `${kind.name}, ${place(chosen)}`;
+    title.textContent = `${kind.name}, ${nameOf(chosen)}`;
     const names = of.names.length ? `Looks like: ${of.names.join(", ")}.` : "Looks like no named pattern.";
     document.getElementById("facts").textContent = `${names} ${width(of)}.`
       .replace(" entropy", " Entropy");

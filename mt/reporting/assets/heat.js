@@ -144,7 +144,7 @@ const Heat = (() => {
     }[event.key];
     if (!to) return null;
     event.preventDefault();
-    return to.map((place, i) => Math.min(Math.max(place, 0), last[i]));
+    return to.map((index, i) => Math.min(Math.max(index, 0), last[i]));
   }
 
   function legend(canvas) {

@@ -4,7 +4,7 @@
 (() => {
   const { sentences } = JSON.parse(document.getElementById("data").textContent);
   const { element } = Heat;
-  const byPlace = new Map(sentences.map((sentence) => [sentence.place, sentence]));
+  const byIndex = new Map(sentences.map((sentence) => [sentence.index, sentence]));
   const piece = (text) => element("bdi", { className: "token", textContent: text });
   const decimal = (weight) => (weight / Heat.WHOLE).toFixed(3);
 
@@ -22,10 +22,10 @@
     }
 
     function show() {
-      const sentence = byPlace.get(Number(choice.value));
-      const { queries, keys, weights, place } = sentence;
+      const sentence = byIndex.get(Number(choice.value));
+      const { queries, keys, weights, index } = sentence;
       const grid = Heat.table(frame, {
-        label: `Attention over line ${place + 1}: rows are tokens of the translation, columns of the source`,
+        label: `Attention over line ${index + 1}: rows are tokens of the translation, columns of the source`,
         queries, keys, weights,
         describe: (row, column) => `${queries[row]} to ${keys[column]}: ${decimal(weights[row][column])}`,
         look: (row, column) => look(sentence, row, column),
@@ -38,13 +38,13 @@
       show();
     }
 
-    choice.replaceChildren(...sentences.map(({ place, text }) =>
-      element("option", { value: place, textContent: `Line ${place + 1}: ${text}` })));
+    choice.replaceChildren(...sentences.map(({ index, text }) =>
+      element("option", { value: index, textContent: `Line ${index + 1}: ${text}` })));
     choice.addEventListener("change", show);
-    document.querySelectorAll("button[data-place]").forEach((button) => {
+    document.querySelectorAll("button[data-index]").forEach((button) => {
       button.hidden = false;
       button.addEventListener("click", () => {
-        choice.value = button.dataset.place;
+        choice.value = button.dataset.index;
         show();
         document.getElementById("attention").scrollIntoView();
         choice.focus({ preventScroll: true });
@@ -61,7 +61,7 @@
   }
 
   if (sentences.length) setUp();
-  let unfolded = []; // what is open on paper alone
+  let unfolded = []; // what is open only on paper
   addEventListener("beforeprint", () => {
     unfolded = [...document.querySelectorAll("details:not([open])")];
     unfolded.forEach((part) => { part.open = true; });
