@@ -35,7 +35,7 @@ class Averaged:
 
     def save(self, folder: Path) -> None:
         """Write `average.json` into a model folder."""
-        text = json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1)
+        text = json.dumps(dataclasses.asdict(self), indent=1)  # in ASCII: names need not be UTF-8
         write_text(folder / AVERAGE, f"{text}\n")
 
 

@@ -127,7 +127,9 @@ def test_every_machine_and_command_of_a_resumed_run_is_told_once() -> None:
 
 def test_the_facts_of_averaged_weights_are_read_from_a_file(tmp_path: Path) -> None:
     averaged = Averaged(
-        sources=("a, update 5: dev BLEU 3.00", "b|c"), num_parameters=1234, command="mt average a b"
+        sources=("a, update 5: dev BLEU 3.00", "b|c\udcff"),
+        num_parameters=1234,
+        command="mt average a b",
     )
     averaged.save(tmp_path)
     found = read_facts(tmp_path, Config())
@@ -135,7 +137,7 @@ def test_the_facts_of_averaged_weights_are_read_from_a_file(tmp_path: Path) -> N
     card = model_card(found).split("\n")
     for line in (
         "| average of | a, update 5: dev BLEU 3.00 |",
-        "| average of | b\\|c |",
+        "| average of | b\\|c\udcff |",
         "| parameters | 1,234 |",
         "mt average a b",
     ):
