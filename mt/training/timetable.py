@@ -1,12 +1,15 @@
-"""What follows from how far a run is: its learning rate, when it validates, and when it ends."""
+"""What follows from how far a run is: its learning rate, when it validates, when it ends."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+import torch
+
 from mt.config import TrainingConfig
-from mt.training.best import BestTracker
+from mt.events import TrainingEnded, TrainingStarted
+from mt.training.best import METRIC_NAMES, BestTracker
 from mt.training.budget import budget_done, minutes_done, reason_to_end
 from mt.training.data_loader import BatchStream
 from mt.training.minutes import MinutesPlan
@@ -76,6 +79,39 @@ class Timetable:
             minutes_done=minutes_done(config, progress),
             cooldown=config.cooldown,
             budget_done=budget_done(config, progress, epochs=self.stream.epochs, reserved=reserved),
+        )
+
+    def started(
+        self, num_parameters: int, device: torch.device, dtype: torch.dtype
+    ) -> TrainingStarted:
+        """What is reported when the run begins or goes on."""
+        return TrainingStarted(
+            num_parameters=num_parameters,
+            first_update=self.progress.update + 1,
+            updates_per_epoch=self.updates_per_epoch,
+            max_updates=self.config.max_updates,
+            max_seconds=None if self.plan is None else self.plan.budget,
+            device=device.type,
+            precision=str(dtype).removeprefix("torch."),
+            max_epochs=self.config.max_epochs,
+        )
+
+    def ended(self, reason: str) -> TrainingEnded:
+        """What is reported when the run is over, for a reason in words."""
+        progress, tracker = self.progress, self.tracker
+        training = progress.seconds - progress.validation_seconds
+        return TrainingEnded(
+            update=progress.update,
+            reason=reason,
+            seconds=progress.seconds,
+            tokens_per_second=progress.target_tokens / max(training, 1e-9),
+            validation_seconds=progress.validation_seconds,
+            metric=METRIC_NAMES[self.config.metric],
+            best=tracker.best,
+            best_update=tracker.best_update,
+            best_pairs=tracker.best_pairs,
+            num_skipped=progress.num_skipped,
+            num_skipped_pairs=progress.num_skipped_pairs,
         )
 
     @property

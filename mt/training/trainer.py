@@ -24,7 +24,6 @@ from mt.training.kept_weights import WeightKeeper
 from mt.training.optimizer import make_optimizer
 from mt.training.progress import Progress
 from mt.training.saving import Saver
-from mt.training.start_and_end import training_ended, training_started
 from mt.training.timetable import Timetable
 from mt.training.update_step import UpdateStep
 from mt.training.validation import DivergedError, Validator
@@ -133,16 +132,8 @@ class Trainer:
         """
         if self.config.freeze:
             self.listener(Notice(text=describe_frozen(self.model, self.config.freeze)))
-        self.listener(
-            training_started(
-                count_parameters(self.model),
-                self.config,
-                self.progress,
-                updates_per_epoch=self._timetable.updates_per_epoch,
-                device=self.device,
-                dtype=self.dtype,
-            )
-        )
+        num_parameters = count_parameters(self.model)
+        self.listener(self._timetable.started(num_parameters, self.device, self.dtype))
         if self.validates_start and self.progress.update == 0 and self.parts.tracker.best is None:
             self._validate()
         if self.device.type == "cuda":
@@ -167,7 +158,7 @@ class Trainer:
         self._validate_last()
         self.save()
         reason = self.reason_to_end() or reason
-        self.listener(training_ended(self.config, self.progress, self.parts.tracker, reason))
+        self.listener(self._timetable.ended(reason))
         return reason
 
     def try_largest(self) -> None:
