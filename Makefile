@@ -33,7 +33,7 @@ demo: .venv/installed
 	    END { if (bleu < 80) { print "make demo: BLEU is below 80" > "/dev/stderr"; exit 1 } }'
 
 test: .venv/installed
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --durations 10
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 10
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
@@ -40,10 +42,22 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
 
 @pytest.fixture(scope="session")
 def trained(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """A model that has learnt the toy language, trained once by `mt train`."""
-    folder = tmp_path_factory.mktemp("trained") / "model"
-    run = run_here("train", *toy.train.arguments, *toy.dev.as_dev, "-o", folder, *_SETTINGS)
-    return Trained(folder=folder, run=run.check())
+    """A model that has learnt the toy language, trained once by `mt train`.
+
+    Of several test processes one trains, and the others wait and take what it made.
+    """
+    base = tmp_path_factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "trained"
+    place.mkdir(exist_ok=True)
+    said = place / "stderr"
+    with FileLock(place / "lock"):
+        if not said.exists():
+            folder = place / "model"
+            run = run_here("train", *toy.train.arguments, *toy.dev.as_dev, "-o", folder, *_SETTINGS)
+            (place / "stdout").write_bytes(run.check().out)
+            said.write_text(run.err, "utf-8")
+    run = Run(status=0, out=(place / "stdout").read_bytes(), err=said.read_text("utf-8"))
+    return Trained(folder=place / "model", run=run)
 
 
 @pytest.fixture(scope="session")

@@ -9,20 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cases.runs import command_line, variables
+from tests.cases.runs import start_mt
 from tests.cases.toy import as_bytes
+from tests.forked_python import Process
 
 
 @contextmanager
-def interactive(model: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def interactive(model: Path, *options: str) -> Iterator[Process]:
     """`mt translate` with a pipe at each of its three streams."""
-    process = subprocess.Popen(
-        command_line("translate", "-m", model, *options),
+    process = start_mt(
+        "translate",
+        "-m",
+        model,
+        *options,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=variables(),
-        bufsize=0,
     )
     with process:
         try:
@@ -31,7 +33,7 @@ def interactive(model: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]
             process.kill()
 
 
-def ask(process: subprocess.Popen[bytes], line: str, *, seconds: float) -> bytes:
+def ask(process: Process, line: str, *, seconds: float) -> bytes:
     """Write a line and give what comes back within some seconds."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(as_bytes([line]))

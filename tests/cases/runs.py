@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import mt
 from mt.cli.main import main
+from tests.forked_python import ROOT, Process, start_python
 
 _TIMEOUT = 120.0  # seconds
-_ROOT = Path(mt.__file__).parent.parent
 
 SMALL = (
     *("--vocab-size", "300", "--device", "cpu", "--precision", "float32"),
@@ -86,26 +85,55 @@ def run_process(
     cwd: Path | None = None,
 ) -> Run:
     """Run `python -m mt` with some variables of the environment set."""
-    done = subprocess.run(
-        command_line(*arguments),
-        input=stdin,
-        capture_output=True,
-        env=variables(environment),
-        cwd=cwd,
-        timeout=_TIMEOUT,
-        check=False,
+    return run_python("-m", "mt", *arguments, stdin=stdin, environment=environment, cwd=cwd)
+
+
+def run_python(
+    *arguments: str | Path,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Run:
+    """Run `python ARGUMENTS` in a process of its own."""
+    with start_python(
+        [str(each) for each in arguments],
+        environment=variables(environment),
+        folder=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            out, err = process.communicate(stdin, timeout=_TIMEOUT)
+        finally:
+            process.kill()
+    return Run(status=process.wait(), out=out, err=err.decode("utf-8"))
+
+
+def start_mt(
+    *arguments: str | Path,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.DEVNULL,
+    stderr: int = subprocess.DEVNULL,
+) -> Process:
+    """Start `python -m mt`."""
+    return start_python(
+        ["-m", "mt", *map(str, arguments)],
+        environment=variables(),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
     )
-    return Run(status=done.returncode, out=done.stdout, err=done.stderr.decode("utf-8"))
 
 
 def command_line(*arguments: str | Path) -> list[str]:
-    """The command that `run_process` runs."""
+    """The command of a user, for a Python that starts from nothing."""
     return [sys.executable, "-m", "mt", *map(str, arguments)]
 
 
 def variables(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """This environment with some variables set, in which mt is found from every folder."""
-    return {**os.environ, "PYTHONPATH": str(_ROOT), **(environment or {})}
+    return {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from urllib.error import URLError
 import pytest
 
 from mt.cli.main import main
-from tests.cases.runs import Run, run_here, run_process
+from tests.cases.runs import Run, run_here
 from tests.cases.toy import Toy, as_bytes
 
 ZH = ("我今天买了三本书。", "我昨天买了三本书。")
@@ -110,22 +110,6 @@ def test_other_encodings_are_refused_by_file(broken: bytes, side: str, tmp_path:
     arguments = files(tmp_path, ("one two", "one two"))
     (tmp_path / side).write_bytes(broken)
     assert str(tmp_path / side) in run_here("eval", *arguments).check_refusal()
-
-
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"LC_ALL": "C.UTF-8"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"PYTHONIOENCODING": "latin-1"},
-    ],
-    ids=["UTF-8", "C", "Latin-1"],
-)
-def test_no_locale_changes_a_score(environment: dict[str, str], tmp_path: Path) -> None:
-    """D05 (fairseq#1520; sacrebleu#12, #17)."""
-    arguments = files(tmp_path, ("café 我 kilo .", "café 我 kilo !"), "test.zh")
-    run = run_process("eval", *arguments, environment=environment).check()
-    assert run.lines == run_here("eval", *arguments).lines
 
 
 def test_empty_references_are_counted(tmp_path: Path) -> None:

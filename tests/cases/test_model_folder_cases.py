@@ -11,7 +11,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +30,7 @@ from mt.training.trainer import Trainer
 from mt.training.validation import TranslationScores
 from mt.training.weight_average import WeightAverage
 from tests.cases.model_files import records
-from tests.cases.runs import SMALL, Run, command_line, run_here, run_process, variables
+from tests.cases.runs import SMALL, Run, run_here, run_process, start_mt
 from tests.cases.toy import Toy, toy_pairs, write_files
 from tests.training.small_run import TINY, VOCABULARY, budget
 from tests.training.small_run import Run as SmallRun
@@ -363,9 +362,7 @@ def test_killed_run_leaves_a_model_that_translates_and_a_state_that_resumes(
     endless = ("--updates", "100000")
     arguments: tuple[str | Path, ...] = ("train", *few, "-o", folder, *SMALL, *every, *endless)
     for _ in range(count):
-        process = subprocess.Popen(
-            command_line(*arguments), env=variables(), stderr=subprocess.DEVNULL
-        )
+        process = start_mt(*arguments)
         known = _newest(folder)
         while process.poll() is None and _newest(folder) <= known:
             time.sleep(0.01)

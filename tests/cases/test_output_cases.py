@@ -22,8 +22,9 @@ from rich.console import Console
 from mt.cli.line_progress import LineProgress, shown_progress
 from mt.cli.source_lines import SourceLines
 from mt.events import ignore
-from tests.cases.runs import command_line, run_here, variables
+from tests.cases.runs import command_line, run_here, start_mt, variables
 from tests.cases.toy import as_bytes, as_lines, toy_sources
+from tests.forked_python import Process
 
 _TIMEOUT = 60.0  # seconds
 _MANY = 20_000  # lines, more than a test can wait for
@@ -38,14 +39,12 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def started(*arguments: str | Path, stdout: int) -> Iterator[subprocess.Popen[bytes]]:
+def started(*arguments: str | Path, stdout: int) -> Iterator[Process]:
     """`mt translate` as a process of its own."""
-    process = subprocess.Popen(
-        command_line("translate", *arguments, "--device", "cpu", "--threads", "1"),
-        stdin=subprocess.DEVNULL,
+    process = start_mt(
+        *("translate", *arguments, "--device", "cpu", "--threads", "1"),
         stdout=stdout,
         stderr=subprocess.PIPE,
-        env=variables(),
     )
     with process:
         try:
@@ -54,7 +53,7 @@ def started(*arguments: str | Path, stdout: int) -> Iterator[subprocess.Popen[by
             process.kill()
 
 
-def until(is_so: object, process: subprocess.Popen[bytes]) -> None:
+def until(is_so: object, process: Process) -> None:
     """Wait until something is so, while a process runs."""
     assert callable(is_so)
     deadline = time.monotonic() + _TIMEOUT
@@ -122,10 +121,8 @@ def test_a_failure_in_the_middle_keeps_the_lines_before(model: Path, tmp_path: P
 
 def test_a_worker_process_that_was_killed_is_an_error(model: Path, many: Path) -> None:
     """Found on the way: between two windows it was taken for a reader that has had enough."""
-    command = command_line("translate", "-m", model, many, "--device", "cpu", "--workers", "2")
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables()
-    ) as process:
+    command = ("translate", "-m", model, many, "--device", "cpu", "--workers", "2")
+    with start_mt(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.read(1)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")

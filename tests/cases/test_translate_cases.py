@@ -37,6 +37,7 @@ _SETTINGS_OF_A_MACHINE = {
     },
     "latin 1": {"PYTHONIOENCODING": "latin-1"},
     "unknown locale": {"LC_ALL": "xx_YY"},
+    "UTF-8": {"LC_ALL": "C.UTF-8"},
 }
 _ODD_TEXT = "café 我 🦊"
 
@@ -211,6 +212,11 @@ def test_locale_changes_no_byte(environment: dict[str, str], model: Path, tmp_pa
         expected = run_here(*arguments, stdin=stdin).check()
         found = run_process(*arguments, stdin=stdin, environment=environment).check()
         assert found.out == expected.out
+    files = [tmp_path / "h.zh", tmp_path / "r.zh"]
+    for path, last in zip(files, ".!", strict=True):
+        path.write_text(f"café 我 kilo {last}\n", "utf-8")
+    expected = run_here("eval", "--hyp", *files).check()
+    assert run_process("eval", "--hyp", *files, environment=environment).check().out == expected.out
     for command in ((), ("train",)):
         run = run_process(*command, "--help", environment=environment).check()
         assert b"Usage: mt" in run.out

@@ -112,10 +112,10 @@ def test_a_beam_that_moves_for_long_has_the_logits_of_its_prefixes(
         logits, state = search.step(tokens.flatten(), state)
         prefixes = torch.cat((prefixes, tokens[:, :, None]), dim=2)
         for b, (ids, its_mask, row) in enumerate(sentences):
-            for k in range(tokens.size(1)):
-                target = prefixes[b, k, starts[b] :][None]
-                expected = logits_of(model, ids[[row]], its_mask[[row]], target)[0, -1]
-                assert_close(logits.view(*tokens.shape, -1)[b, k], expected)
+            rows = [row] * tokens.size(1)
+            target = prefixes[b, :, starts[b] :]
+            expected = logits_of(model, ids[rows], its_mask[rows], target)[:, -1]
+            assert_close(logits.view(*tokens.shape, -1)[b], expected)
 
     def moved(rows: Tensor, kept: list[int]) -> None:
         nonlocal prefixes, state, sentences, starts

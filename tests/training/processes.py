@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.cases.runs import SMALL, variables
+from tests.forked_python import start_python
 
 _WAIT = 120.0  # seconds
 MACHINE = ("--threads", "1", "--precision", "float32")
@@ -50,10 +49,10 @@ class Started:
             meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
             with path.open("w") as stderr:
                 self.processes.append(
-                    subprocess.Popen(
-                        [sys.executable, "-m", *program, *map(str, arguments)],
-                        env=variables({**place, **meeting, **(environment or {})}),
-                        stderr=stderr,
+                    start_python(
+                        ["-m", *program, *map(str, arguments)],
+                        environment=variables({**place, **meeting, **(environment or {})}),
+                        stderr=stderr.fileno(),
                     )
                 )
 

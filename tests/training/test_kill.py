@@ -6,8 +6,6 @@ Cases C01, C03 and C04 of tests/cases, in a finer grain.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.cases.model_files import records, same_tensors
-from tests.cases.runs import SMALL, UNTRAINED, Run, run_here, variables
+from tests.cases.runs import SMALL, UNTRAINED, Run, run_here, run_python
 from tests.cases.toy import toy_pairs, write_files
 
 RUN = ("--set", "training.accumulate=2", "--set", "model.dropout=0.2", "--batch-tokens", "200")
@@ -46,14 +44,8 @@ main(sys.argv[2:])
 
 def run_script(script: str, *arguments: object) -> Run:
     """Run a Python program that runs `mt` under some trouble."""
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        capture_output=True,
-        env=variables({"OMP_NUM_THREADS": "1"}),
-        timeout=120,
-        check=False,
-    )
-    return Run(status=done.returncode, out=done.stdout, err=done.stderr.decode())
+    words = map(str, arguments)
+    return run_python("-c", script, *words, environment={"OMP_NUM_THREADS": "1"})
 
 
 @pytest.fixture
@@ -72,16 +64,8 @@ def folder(corpus: tuple[str, ...], tmp_path: Path) -> Path:
 
 
 def kills(folder: Path, *mode: object) -> int:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.training.saving", str(folder), *map(str, mode)],
-        capture_output=True,
-        env=variables({"OMP_NUM_THREADS": "1"}),
-        cwd=Path(__file__).parents[2],
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    return int(done.stdout)
+    words = ("tests.training.saving", str(folder), *map(str, mode))
+    return int(run_python("-m", *words, environment={"OMP_NUM_THREADS": "1"}).check().out)
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(50, marks=pytest.mark.slow)])

@@ -40,7 +40,7 @@ def watch(
                 process.wait(timeout=_BOUND - (time.monotonic() - begun))
         logs = started.said()
         found = {
-            rank: (process.returncode, log.splitlines())
+            rank: (process.wait(), log.splitlines())
             for rank, process, log in zip(present, started.processes, logs, strict=True)
             if words[rank] not in ("dies", "stops")
         }
