@@ -16,19 +16,13 @@ from pathlib import Path
 
 from mt.config import Config
 from mt.errors import ModelFolderError
-from mt.evaluation.metrics import SYMBOL_METRICS, Measured, Recipe, measure, metrics_for
-from mt.evaluation.scores import tokenizer_for
-from mt.evaluation.sequences import BLEU_TOKENIZER
-from mt.evaluation.significance import BOOTSTRAP, NUM_SAMPLES, SEED, Interval, bootstrap_scores
-from mt.events import Listener, Notice
+from mt.events import Listener
 from mt.model_folder.folder import read_dev_pairs
+from mt.tasks.dev_scores import Scoring, interval_of, scores_by_origin, scoring_for
 from mt.training.best import Extent
 from mt.training.distributed import Ranks
 from mt.training.validation import TranslationScores, ValidationTask, Validator
 from mt.translation.translator import Translator
-
-_Scoring = Callable[[list[str], list[str]], list[Measured]]
-"""What is counted in texts against references."""
 
 _NUM_SHOWN = 2  # translations shown at each validation
 _SAMPLE = 200  # pairs that stand for the set where there is no time for all
@@ -63,7 +57,7 @@ def make_validator(
         ranks=ranks,
         config=config,
         translator=translator,
-        scores_of=_scoring(config, listener),
+        scores_of=scoring_for(config, listener),
     ).validate
 
 
@@ -77,7 +71,7 @@ class _DevSet:
     ranks: Ranks
     config: Config
     translator: Callable[[Config], Translator]
-    scores_of: _Scoring
+    scores_of: Scoring
 
     @property
     def sample(self) -> list[int]:
@@ -215,13 +209,13 @@ class _DevSet:
         shown = indices[:: max(len(indices) // _NUM_SHOWN, 1)][:_NUM_SHOWN]
         by_origin: dict[str, dict[str, float]] = {}
         if is_all:
-            by_origin = _scores_by_origin(hypotheses, self.references, self.origins, self.scores_of)
+            by_origin = scores_by_origin(hypotheses, self.references, self.origins, self.scores_of)
         return TranslationScores(
             scores={score.name: score.score for score in scores},
             signatures={score.name: score.signature for score in scores},
             samples=tuple((self.sources[i], texts[i], self.references[i]) for i in shown),
             by_origin=by_origin,
-            intervals={each.metric.name: _interval(each) for each in measured},
+            intervals={each.metric.name: interval_of(each) for each in measured},
             extent="whole" if is_all and extent != "look" else extent,
             num_pairs=None if is_all else len(indices),
             num_all_pairs=None if is_all else len(self.sources),
@@ -262,41 +256,3 @@ def _chunks(order: Sequence[int], lengths: Sequence[int], size: int) -> Iterator
         num_characters += length
     if chunk:
         yield chunk
-
-
-def _scoring(config: Config, listener: Listener) -> _Scoring:
-    """The scores that suit what a model with these settings writes."""
-    if config.tokenizer.takes_symbols:
-        recipe = Recipe(metrics=SYMBOL_METRICS, tokenize=BLEU_TOKENIZER, of_symbols=True)
-    else:
-        tokenize = tokenizer_for(config.target_language)
-        if tokenize.warning:
-            listener(Notice(text=tokenize.warning, is_warning=True))
-        recipe = Recipe(metrics=("bleu", "chrf"), tokenize=tokenize.name)
-    return lambda texts, references: measure(texts, metrics_for([references], recipe))
-
-
-def _interval(measured: Measured) -> tuple[float, float]:
-    """Mean and half width of 95 % of bootstrap samples, those of `mt eval --confidence`."""
-    samples = bootstrap_scores(measured, num_samples=NUM_SAMPLES[BOOTSTRAP], seed=SEED)
-    interval = Interval.of(samples)
-    return interval.mean, interval.half_width
-
-
-def _scores_by_origin(
-    texts: list[str],
-    references: list[str],
-    origins: Sequence[tuple[str, int]],
-    scores_of: _Scoring,
-) -> dict[str, dict[str, float]]:
-    """The scores of each corpus of a validation set, where it has several."""
-    filled = [(name, count) for name, count in origins if count]
-    if len(filled) < 2:
-        return {}
-    by_origin = {}
-    end = 0
-    for name, count in filled:
-        start, end = end, end + count
-        scores = [each.score() for each in scores_of(texts[start:end], references[start:end])]
-        by_origin[name] = {score.name: score.score for score in scores}
-    return by_origin
