@@ -8,10 +8,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from mt.events import Listener
+from mt.cli.standard_input import line_groups
+from mt.cli.streams import standard_input
+from mt.events import Listener, Notice
+from mt.formats.compressed import read_blocks
+from mt.formats.text import read_lines
+from mt.lines import describe_invalid_utf8, split_lines
+from mt.translation.prefixes import unequal, with_prefixes
 
 _FIRST = 128  # lines of the first group
 _GROWTH = 4  # times as many lines in the next
@@ -41,11 +45,6 @@ class SourceLines:
 
     def groups(self, *, max_lines: int, listener: Listener) -> Iterator[list[str]]:
         """Lines in groups that are ready to be translated, of `max_lines` at most."""
-        from mt.cli.standard_input import line_groups
-        from mt.cli.streams import standard_input
-        from mt.formats.compressed import read_blocks
-        from mt.lines import split_lines
-
         groups: Iterable[list[bytes]]
         sizes = _growing(max_lines)
         if self._paths:
@@ -101,11 +100,6 @@ def groups_with_prefixes(
     Raises DataError where the numbers of lines differ: at once where all are files on disk, else
     when it is found.
     """
-    from mt.formats.compressed import read_blocks
-    from mt.formats.text import read_lines
-    from mt.lines import split_lines
-    from mt.translation.prefixes import unequal, with_prefixes
-
     if path is None:
         return with_prefixes(groups, None)
     name = f"the prefixes of {path}"
@@ -120,9 +114,6 @@ def groups_with_prefixes(
 
 def _decode(line: bytes, number: int, listener: Listener) -> str:
     """Text of a line; bytes that are not UTF-8 become spaces, with a warning."""
-    from mt.events import Notice
-    from mt.lines import describe_invalid_utf8
-
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:

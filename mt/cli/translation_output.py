@@ -6,12 +6,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
+from mt.cli.line_progress import LineProgress
 from mt.cli.streams import ReaderGoneError
-
-if TYPE_CHECKING:
-    from mt.cli.line_progress import LineProgress
+from mt.files import OpenFile, written_file
 
 
 @contextmanager
@@ -23,8 +22,6 @@ def translation_output(
     Whatever ends the work before, the translations of whole groups of lines are kept: for a file
     `PATH`, which stays as it was, in `PATH.partial`. How many they are, and where, is said.
     """
-    from mt.files import OpenFile, written_file
-
     file: OpenFile | None = None
     try:
         if path is None:
