@@ -37,7 +37,7 @@ from mutation_kinds import Mutation, mutations_of
 ROOT = Path(__file__).parent.parent
 RECORD = Path(__file__).with_suffix(".json")
 ARGUED = Path(__file__).with_suffix(".md")
-ROOMS = ("model", "search", "train", "evaluate")
+ROOMS = ("model", "search", "preparation", "training", "evaluation")
 _STAGES = {"room": 500, "cases": 1000}
 """Most processor seconds of the tests of each stage; what takes longer hangs."""
 _WALL = 6
