@@ -16,6 +16,7 @@ from mt.model_folder import folder as model_folder
 from mt.model_folder.seen_lines import FILE as SEEN
 from mt.tasks.tensorboard import FOLDER as TENSORBOARD
 from mt.text.tokenizer_pair import FILES as TOKENIZERS
+from mt.text.truecase_table import FILE as TRUECASE
 from mt.training.checkpoint import list_checkpoints
 
 _PREPARING = "preparing"
@@ -23,7 +24,7 @@ _PREPARING = "preparing"
 saved. A folder that has it, and no state, holds nothing but what a kill left of a preparation."""
 _FILES = (
     *(model_folder.CONFIG, model_folder.METRICS, model_folder.CARD, SEEN),
-    *(*model_folder.DEV, *TOKENIZERS),
+    *(*model_folder.DEV, *TOKENIZERS, TRUECASE),
 )
 _FOLDERS = (TENSORBOARD, model_folder.TRAINING)
 

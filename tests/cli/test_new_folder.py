@@ -78,6 +78,25 @@ def test_a_state_is_saved_before_the_first_update(
     assert (folder / name).read_bytes() == (whole / name).read_bytes()
 
 
+@pytest.mark.parametrize("tokenizer", ["unigram", "symbols"])
+def test_whatever_preparing_makes_goes_with_it(
+    tokenizer: str, corpus: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Just before a first state is saved all other files are there."""
+    folder = tmp_path / "m"
+    there: set[str] = set()
+
+    def fail(self: Trainer) -> None:
+        there.update(path.name for path in folder.iterdir())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trainer, "save", fail)
+    options = (*SMALL, "--tokenizer", tokenizer)
+    run_here("train", *corpus, "-o", folder, *options, "--updates", "2").check(130)
+    assert {"config.toml", "metrics.jsonl", "dev.source", "tokenizer.model"} <= there
+    assert not folder.exists()
+
+
 def test_an_error_while_preparing_leaves_what_was_there(tmp_path: Path) -> None:
     for folder in (tmp_path / "new", tmp_path / "empty"):
         if folder.name == "empty":
