@@ -81,7 +81,8 @@ def test_a_model_of_0_1_has_the_same_evaluation(form: str) -> None:
 def test_a_run_of_0_1_goes_on_as_it_would_have(form: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(RELEASE / form, folder)
-    run_here("train", "--resume", folder, "--updates", str(MORE), "--threads", "1").check()
+    options = ("--updates", str(MORE), "--threads", "1", "--precision", "float32")
+    run_here("train", "--resume", folder, *options).check()
     state = load_file(folder / "training" / f"checkpoint-{MORE}" / "state.safetensors")
     weights = {name: each for name, each in state.items() if name.startswith("model.")}
     recorded = load_file(RELEASE / f"{form}.resumed.safetensors")
