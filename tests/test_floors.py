@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import mt
@@ -50,6 +51,7 @@ ONE_ROOM = {
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""
 
 
+@cache
 def imports_of(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -73,7 +73,7 @@ def test_a_fork_is_awaited_and_signalled() -> None:
     )
     with process:
         assert process.stdout is not None
-        assert process.stdout.read(6) == b"ready\n"
+        assert process.stdout.readline() == b"ready\n"
         assert process.poll() is None
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.01)

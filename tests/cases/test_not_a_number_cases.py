@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,10 +16,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.cases.runs import variables
+from tests.cases.runs import run_python
 from tests.cases.toy import Toy
 
-_WATCHDOG = 120.0  # seconds for all commands of a test together
 _SCRIPT = """
 import io, json, sys, time
 from contextlib import redirect_stderr, redirect_stdout
@@ -50,16 +47,9 @@ Run = tuple[int, str, str, float]
 
 def run_all(commands: list[list[str]], *, stdin: Path) -> list[Run]:
     """Run commands one after the other in one process: status, output, messages and seconds."""
-    done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT],
-        input=json.dumps([[command, str(stdin)] for command in commands]),
-        capture_output=True,
-        text=True,
-        env=variables(),
-        timeout=_WATCHDOG,
-        check=True,
-    )
-    runs: list[Run] = [tuple(each) for each in json.loads(done.stdout)]
+    asked = json.dumps([[command, str(stdin)] for command in commands])
+    done = run_python("-c", _SCRIPT, "train", stdin=asked.encode()).check()
+    runs: list[Run] = [tuple(each) for each in json.loads(done.out)]
     return runs
 
 

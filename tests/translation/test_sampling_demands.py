@@ -95,24 +95,24 @@ def test_no_sample_breaks_a_constraint_and_scores_are_the_models(filters: dict[s
     assert tokens_of(free) != tokens_of(found)
 
 
-@pytest.mark.parametrize("num_members", [1, 2])
-@pytest.mark.parametrize("filters", [{}, {"top_k": 9, "top_p": 0.9, "temperature": 1.5}])
+@pytest.mark.parametrize(
+    ("num_members", "filters"), [(1, {}), (2, {"top_k": 9, "top_p": 0.9, "temperature": 1.5})]
+)
 def test_batches_workers_and_refilling_change_no_sample(
     num_members: int, filters: dict[str, Any]
 ) -> None:
     """With prefixes and constraints, by a model and by an ensemble."""
     members = [member(1, **CONSTRAINTS), member(2, DEEP)][:num_members]
-    prefixes = some_prefixes(len(lines()))
-    expected = tokens_of(list(sampler(*members, **filters).translate(lines(), prefixes=prefixes)))
+    some = lines()[:24]
+    prefixes = some_prefixes(len(some))
+    expected = tokens_of(list(sampler(*members, **filters).translate(some, prefixes=prefixes)))
     for batch_size, workers, refill in [(1, 1, True), (3, 2, True), (64, 2, False), (64, 1, True)]:
         translator = sampler(
             *members, batch_size=batch_size, workers=workers, refill=refill, **filters
         )
-        assert tokens_of(list(translator.translate(lines(), prefixes=prefixes))) == expected
-    tail = sampler(*members, **filters).translate(
-        lines()[40:], prefixes=prefixes[40:], first_line=41
-    )
-    assert tokens_of(list(tail)) == expected[40:]
+        assert tokens_of(list(translator.translate(some, prefixes=prefixes))) == expected
+    tail = sampler(*members, **filters).translate(some[16:], prefixes=prefixes[16:], first_line=17)
+    assert tokens_of(list(tail)) == expected[16:]
 
 
 def test_an_ensemble_is_sampled_at_the_score_of_all_its_members() -> None:
