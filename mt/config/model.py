@@ -44,7 +44,7 @@ class ModelConfig:
     activation_dropout: float = 0.0
     """Dropout after the activation of a feed-forward layer."""
     positions: PositionKind = "sinusoidal"
-    """How a token knows its place: "sinusoidal" or "learned" vectors are added to embeddings,
+    """How a token knows its position: "sinusoidal" or "learned" vectors are added to embeddings,
     "rotary" turns queries and keys of self-attention, "relative" scores its offsets."""
     max_positions: int = 512
     """Learned positions for each side of a pair; longer sides are refused with them."""

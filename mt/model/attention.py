@@ -192,11 +192,11 @@ class MultiHeadAttention(nn.Module):
         x: Tensor,
         memory: Tensor,
         bias: Tensor | None,
-        places: Tensor | None,
+        encodings: Tensor | None,
         *,
         is_causal: bool,
     ) -> AttentionInputs:
-        """Project x (B, T, D) and memory (B, S, D); forms that know places take them in here."""
+        """Project x (B, T, D) and memory (B, S, D); `encodings` as in `forward`."""
         key, value = self.project_key_value(memory)
         return AttentionInputs(self.project_query(x), key, value, bias, is_causal)
 
@@ -206,16 +206,16 @@ class MultiHeadAttention(nn.Module):
         memory: Tensor,
         bias: Tensor | None,
         *,
-        places: Tensor | None = None,
+        encodings: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
         """Let every position of x (B, T, D) attend to memory (B, S, D); returns (B, T, D).
 
-        `places` is what `mt.model.positions` gives for the positions of x where they are no part
+        `encodings` is what `mt.model.positions` gives for the positions of x where they are no part
         of it.
         """
         query, key, value, bias, is_causal = self.prepare(
-            x, memory, bias, places, is_causal=is_causal
+            x, memory, bias, encodings, is_causal=is_causal
         )
         heads = attend(
             query, key, value, bias, self.dropout, is_causal=is_causal, recorder=self.recorder
@@ -225,13 +225,13 @@ class MultiHeadAttention(nn.Module):
         return out
 
     def mean_weights(
-        self, x: Tensor, memory: Tensor, bias: Tensor | None, *, places: Tensor | None = None
+        self, x: Tensor, memory: Tensor, bias: Tensor | None, *, encodings: Tensor | None = None
     ) -> Tensor:
         """How much each position of x (B, T, D) attends to memory (B, S, D): (B, T, S).
 
         The mean over heads, in float32 at least; each row sums to 1. Arguments as in `forward`.
         """
-        query, key, _, bias, _ = self.prepare(x, memory, bias, places, is_causal=False)
+        query, key, _, bias, _ = self.prepare(x, memory, bias, encodings, is_causal=False)
         wide = torch.promote_types(query.dtype, torch.float32)
         with torch.autocast(query.device.type, enabled=False):
             return attention_weights(query.to(wide), key.to(wide), bias).mean(dim=1)

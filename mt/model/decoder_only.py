@@ -1,9 +1,9 @@
 """The decoder-only Transformer: source and target as one stream, as language models have them.
 
 A row of the stream is the source with its end symbol, and at once the target with its start symbol,
-which parts them; padding comes last, so that places are counted through and causal attention never
-sees it. With `bidirectional_source` the source tokens see each other, later ones too (a prefix
-language model: Liu et al. 2018, Raffel et al. 2020). The loss is that of the target alone.
+which parts them; padding comes last, so that positions are counted through and causal attention
+never sees it. With `bidirectional_source` the source tokens see each other, later ones too (a
+prefix language model: Liu et al. 2018, Raffel et al. 2020). The loss is that of the target alone.
 
 Shapes: B sentences, S source positions, T target positions, L = S + T positions of the stream, D
 model width.
@@ -40,11 +40,11 @@ class DecoderOnly(TranslationModel):
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """As in `TranslationModel`."""
         lengths = source_mask.sum(dim=1)
-        x, places = self._stream(source, lengths, target)
+        x, encodings = self._stream(source, lengths, target)
         is_causal = not self.config.bidirectional_source
         bias = None if is_causal else prefix_bias(lengths, x.size(1))
         for layer in self.decoder:
-            x = layer(x, bias, places, is_causal=is_causal)
+            x = layer(x, bias, encodings, is_causal=is_causal)
         return self.decoder_norm(_of_targets(x, lengths, target.size(1)))  # type: ignore[no-any-return]
 
     def forward_with_attention(
@@ -53,7 +53,7 @@ class DecoderOnly(TranslationModel):
         """As in `TranslationModel`; the weights are the share of self-attention on the source."""
         self._check_layers(layers)
         lengths = source_mask.sum(dim=1)
-        x, places = self._stream(source, lengths, target)
+        x, encodings = self._stream(source, lengths, target)
         if self.config.bidirectional_source:
             bias = prefix_bias(lengths, x.size(1))
         else:
@@ -61,9 +61,9 @@ class DecoderOnly(TranslationModel):
         weights: dict[int, Tensor] = {}
         for number, layer in enumerate(self.decoder):
             if number not in layers:
-                x = layer(x, bias, places)
+                x = layer(x, bias, encodings)
                 continue
-            x, of_layer = layer.forward_with_attention(x, bias, places)  # type: ignore[operator]
+            x, of_layer = layer.forward_with_attention(x, bias, encodings)  # type: ignore[operator]
             on_source = _of_targets(of_layer, lengths, target.size(1))[..., : source.size(1)]
             on_source = on_source.masked_fill(~source_mask[:, None], 0.0)
             least = torch.finfo(on_source.dtype).tiny
@@ -73,7 +73,7 @@ class DecoderOnly(TranslationModel):
     def _stream(
         self, source: Tensor, lengths: Tensor, target: Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        """The embedded stream (B, L, D), and what self-attention is to know of places."""
+        """The embedded stream (B, L, D), and what self-attention is to know of positions."""
         num_source, num_target = source.size(1), target.size(1)
         positions = self.positions
         if isinstance(positions, LearnedPositions):
@@ -85,9 +85,9 @@ class DecoderOnly(TranslationModel):
             ),
             dim=1,
         )
-        place = torch.arange(both.size(1), device=both.device)
-        behind = (place - lengths[:, None] + num_source).clamp_max(both.size(1) - 1)
-        index = torch.where(place < lengths[:, None], place, behind)
+        position = torch.arange(both.size(1), device=both.device)
+        behind = (position - lengths[:, None] + num_source).clamp_max(both.size(1) - 1)
+        index = torch.where(position < lengths[:, None], position, behind)
         x = both.gather(1, index[:, :, None].expand_as(both))
         table: Tensor = positions(both.size(1))
         if positions.is_added:
@@ -100,8 +100,8 @@ def prefix_bias(lengths: Tensor, length: int) -> Tensor:
 
     It sees itself, what is before it, and all source tokens; lengths (B) is the number of these.
     """
-    place = torch.arange(length, device=lengths.device)
-    is_source = (place < lengths[:, None])[:, None, None]
+    position = torch.arange(length, device=lengths.device)
+    is_source = (position < lengths[:, None])[:, None, None]
     return causal_bias(length, device=lengths.device).masked_fill(is_source, 0.0)
 
 

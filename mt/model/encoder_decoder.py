@@ -36,9 +36,9 @@ class EncoderDecoder(TranslationModel):
 
     def encode(self, source: Tensor, bias: Tensor | None) -> Tensor:
         """Source (B, S) token ids -> memory (B, S, D)."""
-        x, places = self._embedded(source, self.source_embedding, self.source_positions)
+        x, encodings = self._embedded(source, self.source_embedding, self.source_positions)
         for layer in self.encoder:
-            x = layer(x, bias, places)
+            x = layer(x, bias, encodings)
         out: Tensor = self.encoder_norm(x)
         return out
 
@@ -46,9 +46,9 @@ class EncoderDecoder(TranslationModel):
         """As in `TranslationModel`."""
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        x, places = self._embedded(target, self.target_embedding, self.target_positions)
+        x, encodings = self._embedded(target, self.target_embedding, self.target_positions)
         for layer in self.decoder:
-            x = layer(x, memory, source_bias, places)
+            x = layer(x, memory, source_bias, encodings)
         out: Tensor = self.decoder_norm(x)
         return out
 
@@ -59,24 +59,24 @@ class EncoderDecoder(TranslationModel):
         self._check_layers(layers)
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        x, places = self._embedded(target, self.target_embedding, self.target_positions)
+        x, encodings = self._embedded(target, self.target_embedding, self.target_positions)
         weights: dict[int, Tensor] = {}
         for number, layer in enumerate(self.decoder):
             if number in layers:
                 x, weights[number] = layer.forward_with_attention(  # type: ignore[operator]
-                    x, memory, source_bias, places
+                    x, memory, source_bias, encodings
                 )
             else:
-                x = layer(x, memory, source_bias, places)
+                x = layer(x, memory, source_bias, encodings)
         out: Tensor = self.decoder_norm(x)
         return out, weights
 
     def _embedded(
         self, tokens: Tensor, embedding: nn.Embedding, positions: Positions
     ) -> tuple[Tensor, Tensor | None]:
-        """Tokens (B, T) -> (B, T, D), and what self-attention is to know of their places."""
+        """Tokens (B, T) -> (B, T, D), and what self-attention is to know of their positions."""
         x = self._scaled(tokens, embedding)
-        places: Tensor = positions(tokens.size(1))
+        encodings: Tensor = positions(tokens.size(1))
         if positions.is_added:
-            return self.dropout(x + places), None
-        return self.dropout(x), places
+            return self.dropout(x + encodings), None
+        return self.dropout(x), encodings

@@ -88,14 +88,14 @@ class EncoderLayer(nn.Module):
         self,
         x: Tensor,
         bias: Tensor | None,
-        places: Tensor | None = None,
+        encodings: Tensor | None = None,
         *,
         is_causal: bool = False,
     ) -> Tensor:
         """X (B, S, D) -> (B, S, D); what else is given as in `MultiHeadAttention.forward`."""
 
         def attend(y: Tensor) -> Tensor:
-            out: Tensor = self.attention(y, y, bias, places=places, is_causal=is_causal)
+            out: Tensor = self.attention(y, y, bias, encodings=encodings, is_causal=is_causal)
             return out
 
         x = self.attention_residual(x, attend)
@@ -103,7 +103,7 @@ class EncoderLayer(nn.Module):
         return out
 
     def forward_with_attention(
-        self, x: Tensor, bias: Tensor | None, places: Tensor | None = None
+        self, x: Tensor, bias: Tensor | None, encodings: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """As `forward`, and how each position attends to each other, the mean over heads.
 
@@ -112,8 +112,8 @@ class EncoderLayer(nn.Module):
         weights: list[Tensor] = []
 
         def attend(y: Tensor) -> Tensor:
-            weights.append(self.attention.mean_weights(y, y, bias, places=places))
-            out: Tensor = self.attention(y, y, bias, places=places)
+            weights.append(self.attention.mean_weights(y, y, bias, encodings=encodings))
+            out: Tensor = self.attention(y, y, bias, encodings=encodings)
             return out
 
         x = self.attention_residual(x, attend)
@@ -137,13 +137,13 @@ class DecoderLayer(nn.Module):
         x: Tensor,
         memory: Tensor,
         source_bias: Tensor | None,
-        places: Tensor | None = None,
+        encodings: Tensor | None = None,
     ) -> Tensor:
         """All target positions at once: x (B, T, D), memory (B, S, D) -> (B, T, D).
 
-        `places` are those of the target, as in `MultiHeadAttention.forward`.
+        `encodings` are those of the target, as in `MultiHeadAttention.forward`.
         """
-        x = self._attend_to_past(x, places)
+        x = self._attend_to_past(x, encodings)
         x = self.cross_residual(x, lambda y: self.cross_attention(y, memory, source_bias))
         out: Tensor = self.feed_forward_residual(x, self.feed_forward)
         return out
@@ -153,7 +153,7 @@ class DecoderLayer(nn.Module):
         x: Tensor,
         memory: Tensor,
         source_bias: Tensor | None,
-        places: Tensor | None = None,
+        encodings: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """As `forward`, and how each position attends to the source, the mean over heads.
 
@@ -166,13 +166,13 @@ class DecoderLayer(nn.Module):
             out: Tensor = self.cross_attention(y, memory, source_bias)
             return out
 
-        x = self._attend_to_past(x, places)
+        x = self._attend_to_past(x, encodings)
         x = self.cross_residual(x, attend_to_source)
         return self.feed_forward_residual(x, self.feed_forward), weights[0]
 
-    def _attend_to_past(self, x: Tensor, places: Tensor | None) -> Tensor:
+    def _attend_to_past(self, x: Tensor, encodings: Tensor | None) -> Tensor:
         def attend(y: Tensor) -> Tensor:
-            out: Tensor = self.self_attention(y, y, None, places=places, is_causal=True)
+            out: Tensor = self.self_attention(y, y, None, encodings=encodings, is_causal=True)
             return out
 
         out: Tensor = self.self_residual(x, attend)

@@ -1,4 +1,4 @@
-"""How a token knows its place.
+"""How a token knows its position.
 
 Sinusoidal and learned encodings are added to embeddings (`is_added`). What rotary and relative
 ones give is for self-attention (`mt.model.rotary`, `mt.model.relative`).
@@ -23,9 +23,9 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Tensor:
     PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos(p / 10000^(2i/D)), for the positions
     from `start` on.
     """
-    place = torch.arange(start, start + num_positions, dtype=torch.float64)[:, None]
+    position = torch.arange(start, start + num_positions, dtype=torch.float64)[:, None]
     pair = torch.arange(0, d_model, 2, dtype=torch.float64)
-    angle = place * torch.exp(pair * (-math.log(10000.0) / d_model))
+    angle = position * torch.exp(pair * (-math.log(10000.0) / d_model))
     # (T, D/2) sines and cosines -> (T, D/2, 2) -> (T, D), interleaved
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
 
@@ -54,7 +54,7 @@ class _Table(nn.Module):
 
 
 class _PlaceTable(_Table):
-    """A table with one row a place."""
+    """A table with one row a position."""
 
     def forward(self, length: int, start: int = 0) -> Tensor:
         """The rows of positions start … start + length - 1, (length, D or E)."""
@@ -62,10 +62,10 @@ class _PlaceTable(_Table):
         self._grow(end)
         return self.table[start:end]
 
-    def at(self, places: Tensor, longest: int) -> Tensor:
-        """The rows of some places (B), the largest of which is `longest`: (B, D or E)."""
+    def at(self, positions: Tensor, longest: int) -> Tensor:
+        """The rows of some positions (B), the largest of which is `longest`: (B, D or E)."""
         self._grow(longest + 1)
-        return self.table[places]
+        return self.table[positions]
 
 
 class SinusoidalPositions(_PlaceTable):
@@ -123,7 +123,7 @@ class RelativePositions(_Table):
 
 
 class LearnedPositions(nn.Module):
-    """A learned vector for each of `max_positions` places; longer sequences are refused."""
+    """A learned vector for each of `max_positions` positions; longer sequences are refused."""
 
     is_added = True
 
@@ -140,13 +140,13 @@ class LearnedPositions(nn.Module):
         self._check(start + length)
         return self.table[start : start + length]
 
-    def at(self, places: Tensor, longest: int) -> Tensor:
-        """The encodings of some places (B), the largest of which is `longest`: (B, D).
+    def at(self, positions: Tensor, longest: int) -> Tensor:
+        """The encodings of some positions (B), the largest of which is `longest`: (B, D).
 
         Raises DataError beyond the table.
         """
         self._check(longest + 1)
-        return self.table[places]
+        return self.table[positions]
 
     def check_sides(self, *lengths: int) -> None:
         """Raise DataError for a side longer than its share of a table for several sides."""

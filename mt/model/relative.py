@@ -24,7 +24,7 @@ def by_offset(scores: Tensor) -> Tensor:
     of the diagonal means nothing.
     """
     length, num_offsets = scores.shape[-2:]
-    # Row i begins i places further left: in rows of M - 1 numbers, keys stand above each other.
+    # Row i begins i positions further left: in rows of M - 1 numbers, keys stand above each other.
     flat = scores.flatten(-2)[..., length - 1 : length - 1 + length * (num_offsets - 1)]
     return flat.reshape(*flat.shape[:-1], length, num_offsets - 1)[..., :length]
 
@@ -73,16 +73,16 @@ class RelativeAttention(MultiHeadAttention):
         x: Tensor,
         memory: Tensor,
         bias: Tensor | None,
-        places: Tensor | None,
+        encodings: Tensor | None,
         *,
         is_causal: bool,
     ) -> AttentionInputs:
-        """As in `MultiHeadAttention`; `places` (2 T, D) are sinusoids of T - 1, T - 2, … -T."""
-        if places is None:
-            raise ValueError("relative attention needs places")
+        """As in `MultiHeadAttention`; `encodings` (2 T, D) are sinusoids of T - 1, T - 2, … -T."""
+        if encodings is None:
+            raise ValueError("relative attention needs encodings of positions")
         plain = super().prepare(x, memory, bias, None, is_causal=False)
         query, length = _wide_on_cpus(plain.query), x.size(1)
-        scores = self.position_scores(query, places[: length + 1] if is_causal else places)
+        scores = self.position_scores(query, encodings[: length + 1] if is_causal else encodings)
         if is_causal:
             scores = scores + causal_bias(length, device=x.device)
         return plain._replace(

@@ -237,13 +237,13 @@ def _weights(
         )
     weights = list(settings or (1.0,) * len(readers))
     for file, weight in given:
-        places = [place for place, reader in enumerate(readers) if file in reader.files]
-        if not places:
+        indices = [index for index, reader in enumerate(readers) if file in reader.files]
+        if not indices:
             names = ", ".join(reader.files[0] for reader in readers)
             raise ConfigError(
                 f"--weight {file}={weight:g} names no corpus of this command",
                 hint=f"The corpora are {names}",
             )
-        for place in places:
-            weights[place] = weight
+        for index in indices:
+            weights[index] = weight
     return tuple(weights) if set(weights) != {1.0} else ()

@@ -45,11 +45,11 @@ def nearest_pairs(folders: Sequence[Path], sources: Sequence[str]) -> list[Syste
     tokenizers = model_folder.load_tokenizers(folder, model_folder.read_config(folder))
     store = TokenStore(path)
     stride = -(-len(store) * len(sources) // _MOST_COMPARISONS)
-    places = range(0, len(store), max(stride, 1))
+    indices = range(0, len(store), max(stride, 1))
     queries = [np.array(ids, dtype=np.int64) for ids in tokenizers.source.encode_batch(sources)]
-    found = nearest(queries, store.sources(places))
-    targets = store.targets([places[place] for place in found.tolist()])
-    name = f"nearest of {len(places):,} training pairs"
+    found = nearest(queries, store.sources(indices))
+    targets = store.targets([indices[index] for index in found.tolist()])
+    name = f"nearest of {len(indices):,} training pairs"
     hypotheses = [tokenizers.target.decode(ids.tolist()) for ids in targets]
     return [System(name=name, hypotheses=hypotheses)]
 

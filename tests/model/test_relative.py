@@ -74,7 +74,7 @@ def test_relative_attention_equals_the_naive_formula(
         x,
         x,
         None if is_causal else padding_bias(mask).double(),
-        places=offsets_of(length),
+        encodings=offsets_of(length),
         is_causal=is_causal,
     )
     expected = naive(attention, x, mask, is_causal=is_causal)
@@ -103,7 +103,7 @@ def test_gradients_are_right() -> None:
             attention,
             dict(zip(names, values, strict=True)),
             (x, x, None),
-            {"places": offsets_of(4), "is_causal": True},
+            {"encodings": offsets_of(4), "is_causal": True},
         )
         return out
 
@@ -124,7 +124,7 @@ def test_scores_of_offsets_come_to_stand_under_their_keys() -> None:
 
 def test_attention_without_places_is_refused() -> None:
     x = torch.randn(1, 3, 8)
-    with pytest.raises(ValueError, match="needs places"):
+    with pytest.raises(ValueError, match="needs encodings"):
         RelativeAttention(8, 2, 0.0)(x, x, None)
 
 
@@ -159,7 +159,7 @@ def test_in_bfloat16_only_the_projections_are_rounded_on_cpus(
     if not autocast:
         attention, x = attention.bfloat16(), x.bfloat16()
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
-        out = attention(x, x, None, places=offsets, is_causal=is_causal)
+        out = attention(x, x, None, encodings=offsets, is_causal=is_causal)
     assert out.dtype == torch.bfloat16
     (weights,) = seen
     assert weights.dtype == torch.float32

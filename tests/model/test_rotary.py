@@ -66,5 +66,5 @@ def test_the_gradient_of_rotating_is_right() -> None:
 
 def test_attention_without_places_is_refused() -> None:
     x = torch.randn(1, 3, 8)
-    with pytest.raises(ValueError, match="needs places"):
+    with pytest.raises(ValueError, match="needs encodings"):
         RotaryAttention(8, 2, 0.0)(x, x, None)
