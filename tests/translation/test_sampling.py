@@ -61,7 +61,7 @@ def searched(translator: Translator, sources: Sequence[Source]) -> list[tuple[Hy
 
 def test_batches_workers_and_refilling_change_no_sample() -> None:
     """What each filter lets through is a matter of tests/search/test_top_p.py."""
-    filters = {"top_p": 0.8, "temperature": 0.9}
+    filters: dict[str, Any] = {"top_p": 0.8, "temperature": 0.9}
     expected = tokens(sampler(**filters))
     assert len(set(map(tuple, map(tuple, expected)))) == len(expected)
     for batch_size, workers, refill in [(1, 1, True), (3, 2, True), (64, 1, False), (64, 2, True)]:
