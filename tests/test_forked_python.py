@@ -16,26 +16,7 @@ from tests.forked_python import CAN_FORK, ForkedPython
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="processes may not fork here")
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import os, sys; print(sys.argv, sys.stdin.read(), os.getcwd(), os.environ['X'])",
-        "import sys; sys.exit('a fault')",
-        "import sys; sys.exit(3)",
-        "import sys; sys.stderr.write(sys.stdout.encoding + sys.stdin.encoding)",
-        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
-        "import atexit; atexit.register(print, 'last'); print('first')",
-        "import threading, time; threading.Timer(0.1, print, ['late']).start()",
-        "import signal; print(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGPIPE))",
-        "import torch; print(torch.get_num_threads(), torch.get_default_dtype())",
-        "import os; print(sorted(os.listdir('/dev/fd'))[:3])",
-    ],
-)
-@pytest.mark.parametrize("locale", [{}, {"PYTHONIOENCODING": "latin-1"}])
-def test_a_fork_does_what_a_new_interpreter_does(
-    code: str, locale: dict[str, str], tmp_path: Path
-) -> None:
-    own = {"X": "ü", **locale}
+def compare(code: str, own: dict[str, str], tmp_path: Path) -> None:
     new = subprocess.run(
         [sys.executable, "-c", code, "café"],
         input=b"text",
@@ -46,6 +27,31 @@ def test_a_fork_does_what_a_new_interpreter_does(
     )
     fork = run_python("-c", code, "café", stdin=b"text", environment=own, cwd=tmp_path)
     assert (fork.status, fork.out, fork.err) == (new.returncode, new.stdout, new.stderr.decode())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os, sys; print(sys.argv, sys.stdin.read(), os.getcwd(), os.environ['X'])",
+        "import sys; sys.exit('a fault')",
+        "import sys; sys.exit(3)",
+        "import sys; sys.stderr.write(sys.stdout.encoding)",
+        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+        "import atexit; atexit.register(print, 'last'); print('first')",
+        "import threading, time; threading.Timer(0.1, print, ['late']).start()",
+        "import signal; print(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGPIPE))",
+        "import torch; print(torch.get_num_threads())",
+        "import os; print(sorted(os.listdir('/dev/fd'))[:3])",
+    ],
+)
+def test_a_fork_does_what_a_new_interpreter_does(code: str, tmp_path: Path) -> None:
+    compare(code, {"X": "ü"}, tmp_path)
+
+
+def test_a_fork_has_the_streams_of_its_environment(tmp_path: Path) -> None:
+    code = "import sys; print(sys.stdout.encoding, sys.stdin.encoding, sys.flags)"
+    for own in ({"PYTHONIOENCODING": "latin-1"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}):
+        compare(code, own, tmp_path)
 
 
 def test_two_forks_draw_other_numbers() -> None:

@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.training import trainer
+from tests.cases.runs import start_mt
 from tests.cli.starter import STARTER, status_of
 
 SMALL = [
@@ -54,14 +54,16 @@ def test_a_signal_saves_and_a_resume_goes_on_as_if_nothing_had_happened(
     number: signal.Signals, corpus: list[str], tmp_path: Path
 ) -> None:
     plan = [*SMALL, "--set", "training.validate_every=40", "--precision", "float32"]
-    command = [sys.executable, "-m", "mt", "train", *corpus, "-o", str(tmp_path / "a"), *plan]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     metrics = tmp_path / "a" / "metrics.jsonl"
-    while not metrics.exists() or '"update": 40' not in metrics.read_text("utf-8"):
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(number)
-    _, talk = process.communicate(timeout=30)
+    with start_mt(
+        "train", *corpus, "-o", str(tmp_path / "a"), *plan, stderr=subprocess.PIPE
+    ) as process:
+        while not metrics.exists() or '"update": 40' not in metrics.read_text("utf-8"):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    talk = err.decode()
     assert process.returncode == 128 + number
     assert "interrupted and saved; go on with: mt train --resume" in talk
     assert "Traceback" not in talk
