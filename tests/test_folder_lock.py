@@ -50,4 +50,5 @@ def test_of_many_that_make_a_folder_at_once_one_has_it(tmp_path: Path) -> None:
         holder = processes[told.index("locked")]
         tell(holder)
         assert holder.wait(timeout=_WAIT) == 0
-    assert not folder.exists()
+    # One that was refused may have made the folder; whoever holds it then leaves it there.
+    assert not folder.exists() or not list(folder.iterdir())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.training import trainer
+from mt.training import gradients
 from tests.cases.runs import start_mt
 from tests.cli.starter import STARTER, status_of
 
@@ -239,7 +239,7 @@ def test_layers_are_compiled_if_asked_for_and_a_resumed_run_chooses_anew(
     def compile_layers(model: EncoderDecoder, *, backend: str) -> None:
         backends.append(backend)
 
-    monkeypatch.setattr(trainer, "compile_layers", compile_layers)
+    monkeypatch.setattr(gradients, "compile_layers", compile_layers)
     folder = str(tmp_path / "a")
     assert status_of("train", *corpus, "-o", folder, *SMALL, "--updates", "2", "--compile") == 0
     assert backends == ["inductor"]
