@@ -93,12 +93,17 @@ def test_lengths_rounded_up_change_no_loss_and_no_gradient(store: TokenStore) ->
 @pytest.mark.parametrize(
     ("positions", "architecture"),
     [
-        ("relative", "encoder-decoder"),
-        ("rotary", "decoder-only"),
-        pytest.param("sinusoidal", "encoder-decoder", marks=pytest.mark.slow),
-        pytest.param("rotary", "encoder-decoder", marks=pytest.mark.slow),
-        ("sinusoidal", "decoder-only"),
-        pytest.param("relative", "decoder-only", marks=pytest.mark.slow),
+        ("sinusoidal", "encoder-decoder"),
+        ("relative", "decoder-only"),
+        *(
+            pytest.param(*form, marks=pytest.mark.slow)
+            for form in (
+                ("sinusoidal", "decoder-only"),
+                ("relative", "encoder-decoder"),
+                ("rotary", "encoder-decoder"),
+                ("rotary", "decoder-only"),
+            )
+        ),
     ],
 )
 def test_compiled_layers_give_the_same_gradient_and_are_compiled_a_few_times(
