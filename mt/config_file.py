@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import json
 import tomllib
 import types
@@ -107,6 +108,7 @@ def parse_assignment(text: str) -> Values:
     return {section: {key: _checked(section, key, setting, "--set")}}
 
 
+@functools.cache
 def _types(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
@@ -118,8 +120,10 @@ def _refuse_unknown(key: str, known: list[str], *, where: str) -> None:
 
 def _checked(section: str, key: str, value: object, where: str) -> object:
     """Return `value` as the type of the setting, or raise ConfigError."""
-    sections = {
-        name: kind for name, kind in _types(Config).items() if dataclasses.is_dataclass(kind)
+    sections: dict[str, type] = {
+        name: kind
+        for name, kind in _types(Config).items()
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind)
     }
     if section and section not in sections:
         _refuse_unknown(section, list(sections), where=where)

@@ -37,7 +37,6 @@ _SETTINGS_OF_A_MACHINE = {
     },
     "latin 1": {"PYTHONIOENCODING": "latin-1"},
     "unknown locale": {"LC_ALL": "xx_YY"},
-    "UTF-8": {"LC_ALL": "C.UTF-8"},
 }
 _ODD_TEXT = "café 我 🦊"
 

@@ -31,15 +31,20 @@ SHORT_TABLE = ModelConfig(
 WORDS = ["haus", "katze", "läuft", "grün", "und", "Straße", "nicht", "über"]
 
 
-@cache
 def lines() -> tuple[str, ...]:
+    """What is translated."""
+    return _training_text()[:36]
+
+
+@cache
+def _training_text() -> tuple[str, ...]:
     draw = random.Random(3)
     return tuple(" ".join(draw.choices(WORDS, k=draw.randint(1, 12))) for _ in range(60))
 
 
 @cache
 def tokenizers() -> TokenizerPair:
-    one = train_subwords(lines(), kind="bpe", vocab_size=300)
+    one = train_subwords(_training_text(), kind="bpe", vocab_size=300)
     return TokenizerPair(source=one, target=one)
 
 

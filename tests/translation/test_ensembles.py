@@ -96,10 +96,10 @@ def test_the_order_of_members_changes_no_probability() -> None:
 
 
 def test_an_ensemble_is_none_of_its_members() -> None:
-    one, other = member(1), member(2)
-    both = [each.text for each in translated(one, other)]
-    assert both != [each.text for each in translated(one)]
-    assert both != [each.text for each in translated(other)]
+    one, other = member(1, n_best=3), member(2, n_best=3)
+    both = tokens(translated(one, other))
+    assert both != tokens(translated(one))
+    assert both != tokens(translated(other))
 
 
 @pytest.mark.parametrize(("penalty", "alpha"), [("none", 1.0), ("mean", 1.0), ("gnmt", 0.6)])

@@ -121,9 +121,9 @@ def test_order_and_neighbours_change_no_sample() -> None:
         assert [each.tokens for each in samples] == expected[i]
     others = ["haus", "", "katze und straße", lines()[3], "grün"]
     assert tokens(sampler(), others)[3] == expected[3]
-    tail = sampler().translate_window(lines()[40:], first_line=41)
-    assert tokens_of(tail) == expected[40:]
-    assert tokens_of(list(sampler().translate(lines()[40:], first_line=41))) == expected[40:]
+    tail = sampler().translate_window(lines()[24:], first_line=25)
+    assert tokens_of(tail) == expected[24:]
+    assert tokens_of(list(sampler().translate(lines()[24:], first_line=25))) == expected[24:]
 
 
 def test_equal_lines_at_different_places_have_different_samples() -> None:
@@ -134,7 +134,7 @@ def test_equal_lines_at_different_places_have_different_samples() -> None:
 def test_a_seed_gives_the_same_and_another_something_else() -> None:
     assert tokens(sampler(seed=3)) == tokens(sampler(seed=3))
     pairs = zip(tokens(sampler(seed=3)), tokens(sampler(seed=4)), strict=True)
-    assert sum(one != other for one, other in pairs) >= 55
+    assert sum(one != other for one, other in pairs) >= 32
 
 
 @pytest.mark.parametrize("filters", [{"top_k": 1}, {"temperature": 0.001}])

@@ -80,13 +80,13 @@ class Device:
 
 
 def test_what_does_not_fit_in_memory_is_searched_in_halves_with_the_same_result() -> None:
-    translator, events = make(batch_size=60)
+    translator, events = make(batch_size=36)
     device = Device(translator, room=150)
-    assert texts(translator, list(lines())) == texts(make(batch_size=60)[0], list(lines()))
+    assert texts(translator, list(lines())) == texts(make(batch_size=36)[0], list(lines()))
     too_large = [size for size in device.tried if size > 150]
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert 0 < len(notices) <= len(too_large)
-    assert "from here on 30 sentences are searched together" in notices[0]
+    assert "from here on 18 sentences are searched together" in notices[0]
     device.tried.clear()
     texts(translator, list(lines()))
     assert max(device.tried) <= 150
