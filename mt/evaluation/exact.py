@@ -22,13 +22,5 @@ def exact_matches(
     ]
 
 
-def exact_match(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str]], *, lowercase: bool = False
-) -> float:
-    """The share of hypotheses that `exact_matches` finds, from 0 to 100; 0 where there are none."""
-    found = exact_matches(hypotheses, references, lowercase=lowercase)
-    return 100 * sum(found) / max(len(found), 1)
-
-
 def _words(text: str, lowercase: bool) -> list[str]:
     return (text.lower() if lowercase else text).split()

@@ -228,7 +228,7 @@ class _Exact:
 
 
 class _OfSymbols:
-    """Symbol error rate, or exact match of symbols: counts and signatures of `sequence_scores`."""
+    """Symbol error rate, or exact match of symbols: by `symbol_errors`."""
 
     def __init__(self, references: list[list[str]], *, lowercase: bool, is_error: bool) -> None:
         if not any(symbols_of(line) for lines in references for line in lines):

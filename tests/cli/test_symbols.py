@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from mt.evaluation.sequences import sequence_scores
 from mt.model_folder.folder import load_model, read_config
 from mt.text.symbols import HEADER
 from mt.text.tokenizer import RESERVED, UNKNOWN
 from tests.cases.runs import Run, run_here
+from tests.evaluation.corpus_scores import sequence_scores
 
 MEANING = {"e\u0301": "E1", "é": "E2", "a": "A", "A": "a.a", "ﬁ": "fi", "go:1": "▁", "x": "<unk>"}
 SOURCES, TARGETS = list(MEANING), list(MEANING.values())

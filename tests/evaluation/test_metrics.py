@@ -15,15 +15,14 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
 from mt.errors import DataError
-from mt.evaluation.exact import exact_match
 from mt.evaluation.metrics import Measured, Recipe, measure, metrics_for
-from mt.evaluation.sequences import sequence_scores
 from mt.evaluation.significance import (
     Interval,
     bootstrap_scores,
     paired_bootstrap,
     paired_randomisation,
 )
+from tests.evaluation.corpus_scores import exact_match, sequence_scores
 
 REFERENCES = [
     [

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt.errors import DataError
-from mt.evaluation.sequences import edit_distance, sequence_scores, symbol_errors
+from mt.evaluation.sequences import edit_distance, symbol_errors
+from tests.evaluation.corpus_scores import sequence_scores
 
 SHORT = st.text("abc", max_size=6)
 
