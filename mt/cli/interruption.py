@@ -95,8 +95,8 @@ def _heard_at_once(handler: _Handler) -> Iterator[None]:
 
 def remove_left() -> None:
     """Take away temporary files that were not taken away yet."""
-    if "mt.files" in sys.modules:
-        from mt.files import remove_temporaries
+    if "mt.files.temporaries" in sys.modules:
+        from mt.files.temporaries import remove_temporaries
 
         remove_temporaries()
 

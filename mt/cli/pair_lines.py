@@ -9,8 +9,8 @@ from pathlib import Path
 
 from mt.cli.streams import standard_input
 from mt.errors import ConfigError, DataError
+from mt.files.lines import describe_invalid_utf8, split_lines
 from mt.formats.text import CONVERT, read_lines, read_text_lines
-from mt.lines import describe_invalid_utf8, split_lines
 
 _BLOCK = 1 << 16  # bytes
 

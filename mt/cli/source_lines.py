@@ -12,9 +12,9 @@ from pathlib import Path
 from mt.cli.standard_input import line_groups
 from mt.cli.streams import standard_input
 from mt.events import Listener, Notice
+from mt.files.lines import describe_invalid_utf8, split_lines
 from mt.formats.compressed import read_blocks
 from mt.formats.text import read_lines
-from mt.lines import describe_invalid_utf8, split_lines
 from mt.translation.prefixes import unequal, with_prefixes
 
 _FIRST = 128  # lines of the first group

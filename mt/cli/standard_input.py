@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from mt.lines import split_lines
+from mt.files.lines import split_lines
 
 _READ = 1 << 16  # bytes
 _PATIENCE = 0.05  # seconds that the first line of a group waits for company

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from mt.byte_writer import ByteWriter
 from mt.errors import DataError
+from mt.files.byte_writer import ByteWriter
 
 _CLOSED = -1  # no descriptor
 

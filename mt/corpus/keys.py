@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mt.digests import key_of_bytes
+from mt.files.digests import key_of_bytes
 
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mt.digests import blocks_of_file
 from mt.errors import DataError
+from mt.files.digests import blocks_of_file
 from mt.formats.options import ReadingOptions
 
 

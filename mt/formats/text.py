@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 
 from mt.errors import DataError
+from mt.files.lines import describe_invalid_utf8, split_lines
 from mt.formats.compressed import COMPRESSED_SUFFIXES, read_blocks
-from mt.lines import describe_invalid_utf8, split_lines
 
 CONVERT = "Convert the file to UTF-8 (iconv does that)"
 _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*)*<(tmx|xliff)\b")

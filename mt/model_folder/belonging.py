@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 
 from mt.config import ModelConfig
 from mt.errors import ModelFolderError
-from mt.seal import UNSEALED
+from mt.files.seal import UNSEALED
 from mt.text.tokenizer_pair import TokenizerPair, tokenizer_digests
 
 KEY = "mt"
@@ -27,7 +27,7 @@ _TRAINING_ONLY = ("dropout", "attention_dropout", "activation_dropout", "initial
 def metadata_of(folder: Path, config: ModelConfig) -> dict[str, str]:
     """What weights of this form are to say that are written beside the tokenizers of `folder`.
 
-    There is room for a seal in it (`mt.seal`).
+    There is room for a seal in it (`mt.files.seal`).
     """
     form = dataclasses.asdict(config)
     for name in _TRAINING_ONLY:

@@ -30,13 +30,13 @@ from mt.config import Config, SearchConfig
 from mt.config_file import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import replaced_file, write_text
-from mt.lines import split_lines
+from mt.files.lines import split_lines
+from mt.files.seal import check_seal, seal
 from mt.model.decoder_only import DecoderOnly
 from mt.model.device import choose_device, fitting_in_memory, is_out_of_memory, memory_error
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.belonging import metadata_of, require_own_form, require_own_tokenizers
-from mt.seal import check_seal, seal
 from mt.text.tokenizer_pair import TokenizerPair
 
 FORMAT_VERSION = 1

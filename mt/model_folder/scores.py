@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mt.digests import blake2b, blocks_of_file
 from mt.errors import ModelFolderError
 from mt.files import write_text
+from mt.files.digests import blake2b, blocks_of_file
 from mt.model_folder.folder import WEIGHTS
 
 SCORES = "scores.json"

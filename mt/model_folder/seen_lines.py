@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 from mt.corpus.keys import KeyArray, key_of
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
-from mt.seal import UNSEALED, check_seal, seal
+from mt.files.seal import UNSEALED, check_seal, seal
 
 FILE = "seen-lines.safetensors"
 _ABOUT = "seen"  # one key of metadata only: several are written in a random order

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from mt.digests import blake2b
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
-from mt.seal import UNSEALED, check_seal, seal
+from mt.files.digests import blake2b
+from mt.files.seal import UNSEALED, check_seal, seal
 from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 

@@ -20,10 +20,10 @@ from typing import Any
 
 from mt import __version__
 from mt.config import Config
-from mt.digests import blake2b, blake2b_of_text, blocks_of_file, sha256
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
 from mt.files import replaced_file, write_text
+from mt.files.digests import blake2b, blake2b_of_text, blocks_of_file, sha256
 from mt.formats.pair import Reader
 from mt.languages import base_code
 from mt.text.subwords import recipe

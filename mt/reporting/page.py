@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import resources
 from string import Template
 
-from mt.digests import sha256
+from mt.files.digests import sha256
 
 _FRAME = Template("""\
 <!doctype html>

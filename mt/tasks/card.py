@@ -6,9 +6,9 @@ import os
 import time
 from pathlib import Path
 
-from mt.digests import blake2b_of_lines
 from mt.errors import ModelFolderError
 from mt.evaluation.results import Result
+from mt.files.digests import blake2b_of_lines
 from mt.model_folder.card_file import add_test_scores
 from mt.model_folder.scores import (
     SetResult,

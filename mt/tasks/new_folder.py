@@ -10,8 +10,8 @@ from pathlib import Path
 
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import clean
-from mt.folder_lock import NAME as LOCK
-from mt.folder_lock import folder_lock
+from mt.files.folder_lock import NAME as LOCK
+from mt.files.folder_lock import folder_lock
 from mt.model_folder import folder as model_folder
 from mt.model_folder.seen_lines import FILE as SEEN
 from mt.tasks.tensorboard import FOLDER as TENSORBOARD

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mt.digests import blake2b, blocks_of_file
 from mt.errors import ConfigError, MtError
 from mt.evaluation.scores import word_splitter
 from mt.events import Event, Listener, Notice, ignore, notice_text
 from mt.files import require_writable, write_text
+from mt.files.digests import blake2b, blocks_of_file
 from mt.model_folder.card import fact_rows
 from mt.model_folder.facts import read_facts
 from mt.model_folder.folder import CARD, DEV, TRAINING, read_config, read_dev_pairs

@@ -12,7 +12,7 @@ from mt.config_file import Values, merged
 from mt.errors import ConfigError, DataError, ModelFolderError
 from mt.events import Listener, Notice, ignore, to_all
 from mt.files import clean
-from mt.folder_lock import folder_lock
+from mt.files.folder_lock import folder_lock
 from mt.model.device import choose_device
 from mt.model_folder import folder as model_folder
 from mt.processes import num_cores

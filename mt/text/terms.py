@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mt.errors import DataError
-from mt.lines import describe_invalid_utf8, split_lines
+from mt.files.lines import describe_invalid_utf8, split_lines
 from mt.text.boundaries import ends_word
 from mt.text.normalise import is_blank, normalise
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mt.digests import blocks_of_file, sha256
 from mt.errors import ModelFolderError
 from mt.files import write_bytes
+from mt.files.digests import blocks_of_file, sha256
 from mt.text.subwords import SubwordTokenizer
 from mt.text.symbols import HEADER, SymbolTokenizer
 from mt.text.tokenizer import Tokenizer

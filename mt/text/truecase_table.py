@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
-from mt.digests import blake2b_of_text
 from mt.errors import ModelFolderError
 from mt.files import write_text
+from mt.files.digests import blake2b_of_text
 from mt.text.truecase import WORD, Style, Truecaser, lowered, style_of
 
 FILE = "truecase.txt"

@@ -24,8 +24,8 @@ from torch import Tensor, nn
 
 from mt.errors import ModelFolderError
 from mt.files import clean, new_folder, write_text
+from mt.files.seal import UNSEALED, check_seal, seal
 from mt.model.device import is_out_of_memory, memory_error
-from mt.seal import UNSEALED, check_seal, seal
 from mt.training.best import BestTracker
 from mt.training.progress import Progress
 from mt.training.sharding import shard_like, whole

@@ -20,7 +20,7 @@ from torch import nn
 from mt.config import MetricName
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
-from mt.seal import UNSEALED, seal
+from mt.files.seal import UNSEALED, seal
 from mt.training.best import SMALLER_IS_BETTER
 
 _KEY = "validated"  # one key of metadata only: several are written in a random order

@@ -24,8 +24,8 @@ from mt.config import Config
 from mt.corpus.store import read_pairs as read_stored_pairs
 from mt.errors import DataError
 from mt.events import CorpusRead, Event, PairDropped, ignore
+from mt.files.lines import split_lines
 from mt.formats import open_corpora
-from mt.lines import split_lines
 from mt.preparation.pipeline import (
     PAIRS,
     TOKENS,

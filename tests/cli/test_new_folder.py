@@ -14,7 +14,7 @@ from mt.training.trainer import Trainer
 from tests.cases.model_files import records
 from tests.cases.runs import SMALL, run_here
 from tests.cases.toy import toy_pairs, write_files
-from tests.lock_holders import heard, holders, tell
+from tests.files.lock_holders import heard, holders, tell
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt.errors import MtError
+from mt.files.lines import split_lines
 from mt.formats import open_corpora
 from mt.formats.options import ReadingOptions
 from mt.formats.text import read_lines
-from mt.lines import split_lines
 from tests.fuzz.damage import Damage, damages, flips
 from tests.fuzz.samples import FORMS, OTHER, PACKINGS, TEXT
 

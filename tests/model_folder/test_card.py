@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mt.config import Config
-from mt.digests import blake2b_of_lines
 from mt.errors import ModelFolderError
 from mt.events import RunDescribed, TrainingEnded, TrainingStarted, Validated
+from mt.files.digests import blake2b_of_lines
 from mt.model_folder.card import BEGIN, NOTES, model_card
 from mt.model_folder.card_file import add_test_scores, write_card
 from mt.model_folder.facts import AVERAGE, Averaged, CardFacts, read_facts

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mt.errors import ModelFolderError
-from mt.folder_lock import NAME, folder_lock
-from tests.lock_holders import _WAIT, heard, holders, tell
+from mt.files.folder_lock import NAME, folder_lock
+from tests.files.lock_holders import _WAIT, heard, holders, tell
 
 
 def test_a_second_process_is_told_who_holds_the_folder(tmp_path: Path) -> None:

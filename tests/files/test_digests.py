@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from mt.digests import (
+from mt.files.digests import (
     blake2b,
     blake2b_of_lines,
     blake2b_of_text,

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from mt.byte_writer import ByteWriter
 from mt.errors import DataError
 from mt.files import (
     append_text,
@@ -29,6 +28,7 @@ from mt.files import (
     write_text,
     written_file,
 )
+from mt.files.byte_writer import ByteWriter
 
 _IS_ROOT = os.geteuid() == 0
 _AS_USER = "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"

@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from mt.digests import blocks_of, sha256
 from mt.errors import ModelFolderError
+from mt.files.digests import blocks_of, sha256
 
 UNSEALED = "0" * 64
 """What stands in the metadata, under a key that ends in `sha256`, until a file is sealed."""

@@ -5,7 +5,7 @@ new file keeps the mode and the owner of the old one; a symbolic link stays, and
 replaced. A file that has several names (hard links) is replaced under the name that was given.
 
 What is no regular file, a device or a pipe for example, is written into instead
-(`mt.file_target`). So is a file beside which nothing can be created or renamed, because its folder
+(`mt.files.target`). So is a file beside which nothing can be created or renamed, because its folder
 is read-only or because it is mounted by itself: all of its new content is made elsewhere first.
 
 A kill at any moment leaves a temporary name behind at worst, which nobody reads and which the next
@@ -15,35 +15,20 @@ write of the same file takes away. An ending by a signal that Python hears leave
 from __future__ import annotations
 
 import errno
-import glob
 import io
-import itertools
 import os
-import re
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from mt.byte_writer import ByteWriter
 from mt.errors import DataError
-from mt.file_target import FileTarget, folder_mode, new_file_mode
+from mt.files.byte_writer import ByteWriter
+from mt.files.target import FileTarget, folder_mode, new_file_mode
+from mt.files.temporaries import LONGEST_NAME, staging_folder, temporary_folder
 
-try:
-    import fcntl
-except ImportError:  # Windows, which has no advisory locks on folders
-    fcntl = None  # type: ignore[assignment]
-
-_FAILED_WRITES = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-_CANNOT_STAND_BESIDE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _CANNOT_BE_RENAMED = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)
-_LONGEST_NAME = 50  # characters of a name that a temporary name repeats
-_STALE = 10.0  # seconds after which an unlocked temporary folder belongs to nobody
-_numbers = itertools.count(1)
-_live: set[Path] = set()
-"""Temporary folders of this process."""
 
 
 @contextmanager
@@ -54,7 +39,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
     files of theirs beside it. Raises OSError, naming `path`, where that cannot be written.
     """
     target = FileTarget.of(path)
-    with _staging_folder(target) as folder:
+    with staging_folder(target) as folder:
         temporary = folder / path.name
         yield temporary
         _put(temporary, target)
@@ -92,7 +77,7 @@ def written_file(path: Path, *, partial: Path | None = None) -> Iterator[OpenFil
         with OpenFile(target.opened(), path) as file:
             yield file
         return
-    with _staging_folder(target) as folder:
+    with staging_folder(target) as folder:
         temporary = folder / path.name
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         file = OpenFile(os.open(temporary, flags, 0o666), path)
@@ -131,7 +116,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = folder_mode(path)
-    with _temporary_folder(path, path) as temporary:
+    with temporary_folder(path, path) as temporary:
         yield temporary
         for file in temporary.iterdir():
             if file.is_file():
@@ -166,30 +151,6 @@ def append_text(path: Path, text: str) -> None:
         file.write(text.encode("utf-8"))
 
 
-def clean(folder: Path) -> None:
-    """Mend what kills left in `folder`; no other process may be writing there.
-
-    Temporary names go. A folder that stepped aside for a new one that never came is put back.
-    """
-    for path in folder.glob(".*"):
-        aside = re.fullmatch(r"\.(.+)\.old", path.name)
-        if aside and not path.with_name(aside[1]).exists():
-            with suppress(FileNotFoundError):
-                os.rename(path, path.with_name(aside[1]))
-        elif aside or re.fullmatch(r"\..+\.\d+\.tmp", path.name):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-
-
-def remove_temporaries() -> None:
-    """Take away what this process would leave if it ended now."""
-    for folder in list(_live):
-        shutil.rmtree(folder, ignore_errors=True)
-        _live.discard(folder)
-
-
 def _put(temporary: Path, target: FileTarget) -> None:
     """Give `target` the content of a file that is complete."""
     if target.is_replaced:
@@ -212,7 +173,7 @@ def _kept(temporary: Path, partial: Path) -> Path:
     try:
         os.replace(temporary, partial)
     except OSError:
-        descriptor, name = tempfile.mkstemp(suffix=f"-{partial.name}"[-_LONGEST_NAME:])
+        descriptor, name = tempfile.mkstemp(suffix=f"-{partial.name}"[-LONGEST_NAME:])
         os.close(descriptor)
         shutil.copyfile(temporary, name)
         return Path(name)
@@ -231,88 +192,3 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _staging_folder(target: FileTarget) -> Iterator[Path]:
-    """A temporary folder beside the target, or elsewhere where none can stand there."""
-    with ExitStack() as stack:
-        folder = None
-        if target.is_replaced:
-            try:
-                folder = stack.enter_context(_temporary_folder(target.path, target.name))
-            except OSError as error:
-                if target.status is None or error.errno not in _CANNOT_STAND_BESIDE:
-                    raise
-        if folder is None:
-            elsewhere = Path(tempfile.gettempdir()) / f"mt-{next(_numbers)}"
-            folder = stack.enter_context(_temporary_folder(elsewhere, target.name))
-        yield folder
-
-
-@contextmanager
-def _temporary_folder(path: Path, name: Path) -> Iterator[Path]:
-    """A folder beside `path` that goes in the end; errors of a full disk name `name`."""
-    folder = _temporary_name(path)
-    _remove_stale(folder)
-    _live.add(folder)
-    lock = None
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o700)
-        lock = _locked(folder)
-        yield folder
-    except OSError as error:
-        failed = error.filename
-        is_inside = failed is not None and folder in (Path(str(failed)), *Path(str(failed)).parents)
-        if is_inside or (failed is None and error.errno in _FAILED_WRITES):
-            error.filename = str(name)
-            error.filename2 = None
-        raise
-    except Exception as error:
-        # safetensors, which is written in Rust, has an error of its own for a full disk.
-        if number := re.search(r"\(os error (\d+)\)", str(error)):
-            code = int(number[1])  # on Windows it is no errno, and its words are Rust's only
-            words = str(error) if os.name == "nt" else os.strerror(code)
-            raise OSError(code, words, str(name), code) from error
-        raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        _live.discard(folder)
-        if lock is not None:
-            os.close(lock)
-
-
-def _temporary_name(path: Path) -> Path:
-    """Of a temporary folder beside `path` that this process does not use yet."""
-    name = path.name[:_LONGEST_NAME]
-    folder = path.with_name(f".{name}.{os.getpid()}.tmp")
-    while folder in _live:
-        folder = path.with_name(f".{name}.{next(_numbers)}.{os.getpid()}.tmp")
-    return folder
-
-
-def _locked(folder: Path) -> int | None:
-    """Lock a folder for the life of this process; None where the system has no such locks."""
-    if fcntl is None:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-def _remove_stale(folder: Path) -> None:
-    """Take away the temporary folders that killed processes left for the same file."""
-    stem = folder.name.removesuffix(f".{os.getpid()}.tmp")
-    for path in folder.parent.glob(f"{glob.escape(stem)}.*.tmp"):
-        with suppress(OSError):
-            if path in _live or time.time() - path.stat().st_mtime < _STALE:
-                continue
-            lock = _locked(path)
-            if lock is not None:
-                shutil.rmtree(path, ignore_errors=True)
-                os.close(lock)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt.lines import describe_invalid_utf8, split_lines
+from mt.files.lines import describe_invalid_utf8, split_lines
 
 
 def chunked(data: bytes, size: int) -> list[bytes]:

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from mt.errors import ModelFolderError
-from mt.seal import UNSEALED, check_seal, seal
+from mt.files.seal import UNSEALED, check_seal, seal
 
 TENSORS: dict[str, NDArray[Any]] = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -14,7 +14,7 @@ _HOLD = """
 import sys
 from pathlib import Path
 from mt.errors import MtError
-from mt.folder_lock import folder_lock
+from mt.files.folder_lock import folder_lock
 sys.stdin.readline()
 try:
     with folder_lock(Path(sys.argv[1]), make=True):
