@@ -14,9 +14,9 @@ import click
 import torch
 from store import write_corpus
 
+from mt.config.presets import preset
 from mt.files import new_folder
 from mt.model_folder.folder import build_model, save_weights, write_config
-from mt.presets import preset
 from mt.text.subwords import train_subwords
 from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair

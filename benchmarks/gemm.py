@@ -21,8 +21,8 @@ import torch
 from torch.nn import functional
 
 from mt.config import ModelConfig
+from mt.config.presets import PRESETS, preset
 from mt.model.device import choose_device, set_threads
-from mt.presets import PRESETS, preset
 
 Shape = tuple[int, int, int]
 """Rows, inner dimension, columns: 2 * rows * inner * columns floating-point operations."""

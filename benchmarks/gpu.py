@@ -50,8 +50,8 @@ from on_device import (
 from synthetic import RandomStore
 from updates import Setup
 
+from mt.config.presets import preset
 from mt.model.device import choose_device, has_fast_bfloat16, set_threads
-from mt.presets import preset
 
 _PEAKS = {  # TFLOP/s of dense bfloat16 products, as the maker states them; the first that fits
     "B200": 2250.0,

@@ -26,7 +26,7 @@ from step import prepare
 from time_to_quality import find, last_event, mt
 from updates import Setup, train_until
 
-from mt.config_file import merged, parse_assignment
+from mt.config.toml import merged, parse_assignment
 from mt.corpus.store import TokenStore
 from mt.events import BatchDone
 from mt.model.device import choose_training_dtype, set_threads

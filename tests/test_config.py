@@ -17,9 +17,9 @@ from mt.config import (
     TokenizerConfig,
     TrainingConfig,
 )
-from mt.config_file import from_toml, parse_assignment, read_config_file, to_toml
+from mt.config.presets import PRESETS, preset, preset_for, vocab_size_for
+from mt.config.toml import from_toml, parse_assignment, read_config_file, to_toml
 from mt.errors import ConfigError
-from mt.presets import PRESETS, preset, preset_for, vocab_size_for
 
 CONFIGS = st.builds(
     Config,

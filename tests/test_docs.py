@@ -20,9 +20,9 @@ import pytest
 import mt.config
 from mt.cli.main import main
 from mt.config import Config
+from mt.config.presets import PRESETS, preset
 from mt.corpus.checks.finding import KINDS, flag_of
 from mt.formats import FORMATS
-from mt.presets import PRESETS, preset
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "docs" / "settings.md"

@@ -15,7 +15,7 @@ UNTYPED = {
     "cli/check_output.py",
     "cli/comparison_output.py",
     "cli/json_records.py",
-    "config_file.py",
+    "config/toml.py",
     "evaluation/results.py",
     "formats/json_lines.py",
     "model_folder/belonging.py",

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
 
-from mt.config_file import merged, parse_assignment, read_config_file
+from mt.config.toml import merged, parse_assignment, read_config_file
 from mt.tasks.requests import MetricName, Settings
 
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -1,7 +1,6 @@
 """Every setting of `mt`, a frozen dataclass a component; a default stands there and nowhere else.
 
-`presets.py` fills these for models of several sizes,
-`config_file.py` reads and writes them as TOML.
+`presets.py` fills these for models of several sizes, `toml.py` reads and writes them.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ class Config:
         )
 
     def with_values(self, values: dict[str, dict[str, object]]) -> Config:
-        """Return a copy with `values[section][key]` set; keys must exist (see config_file)."""
+        """Return a copy with `values[section][key]` set; keys must exist (`mt.config.toml`)."""
         sections = {
             name: dataclasses.replace(getattr(self, name), **keys)
             for name, keys in values.items()

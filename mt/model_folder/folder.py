@@ -27,7 +27,7 @@ from safetensors.torch import load_file, save_file
 
 from mt import __version__
 from mt.config import Config, SearchConfig
-from mt.config_file import from_toml, to_toml
+from mt.config.toml import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import replaced_file, write_text
 from mt.files.lines import split_lines

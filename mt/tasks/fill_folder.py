@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mt.config import Config, ModelConfig
-from mt.config_file import Values
+from mt.config.presets import preset, preset_for, vocab_size_for
+from mt.config.toml import Values
 from mt.corpus.cleaning import TOO_LONG
 from mt.corpus.store import TokenStore
 from mt.errors import ConfigError
@@ -23,7 +24,6 @@ from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared, digest_of, find_prepared, key_of_run, take_over
-from mt.presets import preset, preset_for, vocab_size_for
 from mt.tasks.fine_tune import Start
 from mt.tasks.rejected_pairs import rejected_pairs
 from mt.tasks.requests import TrainRequest

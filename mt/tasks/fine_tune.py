@@ -13,7 +13,8 @@ from pathlib import Path
 import torch
 
 from mt.config import Config
-from mt.config_file import Values
+from mt.config.presets import PRESETS
+from mt.config.toml import Values
 from mt.errors import ConfigError
 from mt.events import Listener, Notice
 from mt.formats.aligned import AlignedText
@@ -23,7 +24,6 @@ from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import load_model
 from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
-from mt.presets import PRESETS
 from mt.text.tokenizer_pair import TokenizerPair
 
 _FLAGS = {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mt.config import CorpusConfig
-from mt.config_file import Values, merged
+from mt.config.toml import Values, merged
 from mt.errors import ConfigError, DataError, ModelFolderError
 from mt.events import Listener, Notice, ignore, to_all
 from mt.files import clean

@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 
 from mt.config import Config
-from mt.config_file import Values
+from mt.config.toml import Values
 from mt.corpus.store import TokenStore
 from mt.events import Event, Listener, Notice, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads

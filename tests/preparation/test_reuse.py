@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mt.config import Config
-from mt.config_file import Values
+from mt.config.toml import Values
 from mt.errors import ModelFolderError
 from mt.events import CorpusRead, OriginRead
 from mt.formats import open_corpora

@@ -19,7 +19,7 @@ from mt.cli.options import (
     weight_option,
 )
 from mt.config import DROPPABLE, Architecture, CorpusConfig, TokenizerKind
-from mt.presets import PRESETS
+from mt.config.presets import PRESETS
 from mt.tasks.requests import TrainRequest
 
 _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
