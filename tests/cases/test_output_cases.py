@@ -22,6 +22,7 @@ from rich.console import Console
 from mt.cli.line_progress import LineProgress, shown_progress
 from mt.cli.source_lines import SourceLines
 from mt.events import ignore
+from mt.processes import may_fork
 from tests.cases.runs import command_line, run_here, start_mt, variables
 from tests.cases.toy import as_bytes, as_lines, toy_sources
 from tests.forked_python import Process
@@ -119,6 +120,7 @@ def test_a_failure_in_the_middle_keeps_the_lines_before(model: Path, tmp_path: P
     assert second.startswith(f"mt: error: {packed} is damaged or cut short")
 
 
+@pytest.mark.skipif(not may_fork(), reason="processes may not fork here")
 def test_a_worker_process_that_was_killed_is_an_error(model: Path, many: Path) -> None:
     """Found on the way: between two windows it was taken for a reader that has had enough."""
     command = ("translate", "-m", model, many, "--device", "cpu", "--workers", "2")
