@@ -31,7 +31,8 @@ class Parquet(FileReader):
                     for record in block.to_pylist():
                         number += 1
                         yield field_pair(record, self._options, str(self._path), number)
-        except (pyarrow.ArrowException, OSError) as error:
+        # Names of columns that are not UTF-8 are a UnicodeDecodeError.
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DataError(f"{self._path}: not a Parquet file, or damaged: {error}") from error
 
 

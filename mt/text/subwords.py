@@ -35,7 +35,7 @@ class SubwordTokenizer(Tokenizer):
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model)
-        except RuntimeError as error:
+        except (RuntimeError, UnicodeDecodeError) as error:  # the latter of its own message
             raise ModelFolderError(f"{name} is not a sentencepiece model") from error
         ids = self._processor
         found = (ids.pad_id(), ids.bos_id(), ids.eos_id(), ids.unk_id())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from mt.errors import DataError
 from mt.formats import open_corpora
@@ -68,3 +70,13 @@ def test_a_catalogue_that_ends_within_a_plural_is_refused_by_its_line(tmp_path: 
     content = b'msgid "a"\nmsgstr "b"\n\nmsgid "pear"\nmsgid_plural "pears"\n'
     with pytest.raises(DataError, match=r"a\.po:4: broken PO syntax"):
         read(tmp_path / "a.po", content)
+
+
+def test_a_parquet_file_whose_columns_are_not_utf8_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table = pyarrow.table({"source": ["eins"], "target": ["one"]})
+    parquet.write_table(table, path)
+    path.write_bytes(path.read_bytes().replace(b"source", b"s\xd3urce"))
+    (reader,) = open_corpora([str(path)]).readers
+    with pytest.raises(DataError, match="not a Parquet file, or damaged"):
+        list(reader)
