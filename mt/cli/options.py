@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -339,8 +340,6 @@ trivial_option = click.option(
 
 def typed_command() -> str:
     """The command line as it was typed, quoted for a shell; bytes that are no text are escaped."""
-    import shlex
-
     context = click.get_current_context(silent=True)
     typed = None if context is None else context.find_root().obj
     command = shlex.join(["mt", *map(str, typed or ())])

@@ -7,7 +7,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -15,8 +15,6 @@ from torch import Tensor, nn
 
 from mt.config import Precision, SearchPrecision
 from mt.errors import ConfigError, DeviceMemoryError
-
-DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 
 _M = TypeVar("_M", bound=nn.Module)
 _NO_MEMORY = ("out of memory", "allocate memory", "not enough memory")

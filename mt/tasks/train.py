@@ -13,7 +13,6 @@ from mt.errors import ConfigError, DataError, ModelFolderError
 from mt.events import Listener, Notice, ignore, to_all
 from mt.files import clean
 from mt.files.folder_lock import folder_lock
-from mt.model.device import choose_device
 from mt.model_folder import folder as model_folder
 from mt.processes import num_cores
 from mt.tasks.fill_folder import RunPlan, fill_folder, open_inputs
@@ -87,7 +86,7 @@ def _begin(
     plan = RunPlan(request=request, overrides=_overrides(request), start=start)
     plan.draft(plan.overrides)  # settings that contradict are refused before a folder is made
     with new_model_folder(run.folder), _resumable(run):
-        choose_device(run.machine.device)  # and so is a device that is not there
+        _ = run.device  # and so is a device that is not there
         inputs, values = open_inputs(plan)
         announce_start(start, plan.draft(values), inputs.train, run.listener)
         fill_folder(
