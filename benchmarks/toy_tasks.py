@@ -60,7 +60,7 @@ def train(
 ) -> Iterator[Done]:
     """Updates, each on `sequences` fresh sequences of 1 to `longest` symbols."""
     generator = random.Random(config.seed)
-    optimizer = make_optimizer(model, config)
+    optimizer = make_optimizer(model, model.layers(), config)
     model.train()
     for update in range(1, updates + 1):
         began = time.perf_counter()

@@ -27,7 +27,14 @@ from mt.config.model import (
     TiedEmbeddings,
 )
 from mt.config.search import LengthPenalty, SamplingConfig, SearchConfig, SearchPrecision
-from mt.config.training import MODEL_PARTS, MetricName, ModelPart, Precision, TrainingConfig
+from mt.config.training import (
+    MODEL_PARTS,
+    MetricName,
+    ModelPart,
+    Optimizer,
+    Precision,
+    TrainingConfig,
+)
 from mt.errors import require
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "ModelPart",
     "NormKind",
     "NormOrder",
+    "Optimizer",
     "PositionKind",
     "Precision",
     "SamplingConfig",

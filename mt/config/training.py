@@ -9,6 +9,7 @@ from mt.errors import require
 
 MetricName = Literal["bleu", "chrf", "loss", "exact", "ser"]
 Precision = Literal["auto", "float32", "bfloat16"]
+Optimizer = Literal["adamw", "muon"]
 ModelPart = Literal["embeddings", "encoder", "decoder"]
 """The parts of a model; together they are all of it."""
 MODEL_PARTS: tuple[str, ...] = get_args(ModelPart)
@@ -31,12 +32,16 @@ class TrainingConfig:
     minutes the rise takes a fifth at most."""
     cooldown: float = 0.0
     """Share of the budget at its end over which the rate falls linearly to zero; 0: none."""
+    optimizer: Optimizer = "adamw"
+    """What moves the weights; "muon" takes the matrices of layers, and AdamW the rest."""
+    momentum: float = 0.95
+    """Decay of Muon's mean of gradients."""
     beta1: float = 0.9
     """Decay of AdamW's mean of gradients."""
     beta2: float = 0.98
     """Decay of AdamW's mean of squared gradients."""
     weight_decay: float = 0.0
-    """Decoupled weight decay of AdamW, on matrices only."""
+    """Decoupled weight decay, on matrices only."""
     clip_norm: float = 1.0
     """Largest norm of the whole gradient; 0 turns clipping off."""
     label_smoothing: float = 0.1
@@ -73,7 +78,7 @@ class TrainingConfig:
         require(
             0.0 <= self.cooldown <= 1.0, f"training.cooldown must lie in [0, 1]: {self.cooldown}"
         )
-        for name in ("label_smoothing", "average_decay", "beta1", "beta2"):
+        for name in ("label_smoothing", "average_decay", "momentum", "beta1", "beta2"):
             value = getattr(self, name)
             require(0.0 <= value < 1.0, f"training.{name} must lie in [0, 1): {value}")
         for name in ("patience", "clip_norm", "weight_decay", "seed", "keep_weights"):

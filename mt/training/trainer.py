@@ -90,7 +90,7 @@ class Trainer:
         self.parts = Parts(
             model=trained,
             average=WeightAverage(trained, self.config.average_decay),
-            optimizer=make_optimizer(trained, self.config),
+            optimizer=make_optimizer(trained, trained.layers(), self.config, dtype=self.dtype),
             progress=self.progress,
             tracker=BestTracker(metric=self.config.metric, patience=self.config.patience),
             generators=self.gradients.generators,

@@ -42,6 +42,7 @@ WIDE = ModelConfig(
 PLAN = TrainingConfig(
     batch_tokens=40,
     warmup_updates=4,
+    optimizer="muon",
     peak_rate=1e-2,
     validate_every=3,
     max_updates=6,
@@ -188,7 +189,10 @@ def train(folder: Path, ranks: Ranks) -> None:
 def check_share(parts: Parts) -> None:
     """Demand that this rank holds about half of weights, gradients, moments and average."""
     parameters = list(parts.model.parameters())
-    moments = [state["exp_avg"] for state in parts.optimizer.state.values()]
+    moments = [
+        state["momentum" if "momentum" in state else "exp_avg"]
+        for state in parts.optimizer.state.values()
+    ]
     total = sum(parameter.numel() for parameter in parameters)
     for tensors in (parameters, [p.grad for p in parameters], moments, parts.average.tensors()):
         shards = [tensor.to_local() for tensor in tensors if isinstance(tensor, DTensor)]

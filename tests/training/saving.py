@@ -50,7 +50,7 @@ class Saver:
         self.parts = Parts(
             model=self.model,
             average=WeightAverage(self.model, 0.5),
-            optimizer=make_optimizer(self.model, TrainingConfig()),
+            optimizer=make_optimizer(self.model, (), TrainingConfig()),
             progress=Progress(),
             tracker=BestTracker(metric="bleu", patience=0),
         )

@@ -73,7 +73,7 @@ def test_the_optimizer_steps_as_plain_adamw_does() -> None:
     config = TrainingConfig(weight_decay=0.1, peak_rate=0.01)
     ours, theirs = nn.Linear(5, 4).double(), nn.Linear(5, 4).double()
     theirs.load_state_dict(ours.state_dict())
-    fused = make_optimizer(ours, config)
+    fused = make_optimizer(ours, (), config)
     plain = torch.optim.AdamW(
         [
             {"params": [theirs.weight], "weight_decay": 0.1},

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from mt.config import Config
+from mt.config import Config, Optimizer
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import ModelFolderError, TrainingError
 from mt.events import BatchDone, Validated
@@ -66,17 +66,21 @@ def test_padding_and_repetition_change_no_loss_per_token(tmp_path: Path) -> None
     assert loss_of(twice) == pytest.approx(loss_of(alone), abs=1e-6)
 
 
-@pytest.mark.parametrize("stops", [[20], [7], [3, 9, 26]])
-def test_a_resumed_run_is_the_run_itself(tmp_path: Path, stops: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("stops", "optimizer"), [([20], "adamw"), ([7], "muon"), ([3, 9, 26], "adamw")]
+)
+def test_a_resumed_run_is_the_run_itself(
+    tmp_path: Path, stops: list[int], optimizer: Optimizer
+) -> None:
     """40 updates equal stopping in the middle of an epoch and going on, bit for bit."""
     (tmp_path / "whole").mkdir()
     (tmp_path / "parts").mkdir()
-    whole = Run(tmp_path / "whole", budget(40))
+    whole = Run(tmp_path / "whole", budget(40, optimizer=optimizer))
     whole.trainer.run()
     losses: list[float] = []
     for number, end in enumerate([*stops, 40]):
         torch.manual_seed(999 + number)  # another process has another random state
-        part = Run(tmp_path / "parts", budget(end))
+        part = Run(tmp_path / "parts", budget(end, optimizer=optimizer))
         if number:
             part.trainer.resume()
             assert part.trainer.progress.update == stops[number - 1]
