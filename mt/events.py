@@ -248,6 +248,23 @@ class TrainingEnded(Event):
     """Times a pair was skipped since even alone it did not fit in memory."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrivialCompared(Event):
+    """The best scores stand beside those of systems that know nothing; at the end of training."""
+
+    update: int
+    """The last one."""
+    best_update: int
+    num_pairs: int
+    """Pairs of the validation set that all scores are of."""
+    scores: dict[str, float]
+    """Of the best weights, by name."""
+    systems: dict[str, dict[str, float]]
+    """Scores by name of each system."""
+    beaten_by: tuple[str, ...]
+    """Systems that the weights do not beat."""
+
+
 Listener = Callable[[Event], None]
 
 

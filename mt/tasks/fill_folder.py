@@ -24,6 +24,7 @@ from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared, digest_of, find_prepared, key_of_run, take_over
+from mt.tasks.advice import tell_few_pairs
 from mt.tasks.fine_tune import Start
 from mt.tasks.rejected_pairs import rejected_pairs
 from mt.tasks.requests import TrainRequest
@@ -155,6 +156,8 @@ def fill_folder(
         weights=config.corpus.weights,
     )
     listener(prepared.corpus)
+    if start is None and not config.tokenizer.takes_symbols:
+        tell_few_pairs(prepared.corpus.num_used, listener)
     model_folder.write_config(folder, config)
     prepared.save(training)
 

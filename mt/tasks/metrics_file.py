@@ -13,11 +13,13 @@ from mt.events import (
     RunDescribed,
     TrainingEnded,
     TrainingStarted,
+    TrivialCompared,
     Validated,
 )
 from mt.files import append_text, write_text
 
 _UPDATES_BETWEEN_RECORDS = 20
+_RECORDED = (RunDescribed, TrainingStarted, Validated, TrainingEnded, TrivialCompared)
 
 
 class MetricsFile:
@@ -47,7 +49,7 @@ class MetricsFile:
         if isinstance(event, BatchDone):
             if event.update % _UPDATES_BETWEEN_RECORDS and not event.skipped:
                 return
-        elif not isinstance(event, RunDescribed | TrainingStarted | Validated | TrainingEnded):
+        elif not isinstance(event, _RECORDED):
             return
         record = {"event": type(event).__name__, **dataclasses.asdict(event)}
         record = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +20,13 @@ from mt.model_folder import folder as model_folder
 from mt.model_folder.card_file import CardWriter
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared
+from mt.tasks.advice import advise
 from mt.tasks.fine_tune import Start, warn_without_gain
 from mt.tasks.machine import describe_run
 from mt.tasks.metrics_file import MetricsFile
 from mt.tasks.new_folder import mark_prepared
 from mt.tasks.requests import Machine
+from mt.tasks.trivial_systems import TrivialScores
 from mt.tasks.validate import make_validator
 from mt.training.data_loader import TrainingData
 from mt.training.distributed import Ranks
@@ -83,6 +86,9 @@ class TrainResult:
     """The update whose weights the folder holds; None where none was validated."""
     exit_status: int = 0
     """0, or 128 + the signal that interrupted it."""
+    trivial: Sequence[TrivialScores] | None = None
+    """What copying the source and the nearest training pair score on the validation pairs that the
+    best score is of; None where that was not looked at, and on all ranks but the first."""
 
 
 def resume_command(folder: Path) -> str:
@@ -148,7 +154,18 @@ def run_training(
         status = 128 + received
         return TrainResult(folder=folder, reason=reason, best_update=best, exit_status=status)
     warn_without_gain(config.fine_tuned_from, best, run.listener)
-    return TrainResult(folder=folder, reason=reason, best_update=best)
+    trivial = None
+    if ranks.is_first:
+        trivial = advise(
+            folder,
+            config,
+            trainer.parts.tracker,
+            num_pairs=prepared.corpus.num_used,
+            resume=resume_command(folder),
+            listener=to_all(listeners),
+        )
+    ranks.meet()
+    return TrainResult(folder=folder, reason=reason, best_update=best, trivial=trivial)
 
 
 def _make_trainer(

@@ -30,11 +30,13 @@ def copied_source(sources: Sequence[str]) -> System:
     return System(name="copy of the source", hypotheses=list(sources))
 
 
-def nearest_pairs(folders: Sequence[Path], sources: Sequence[str]) -> list[System]:
+def nearest_pairs(
+    folders: Sequence[Path], sources: Sequence[str], *, most_pairs: int | None = None
+) -> list[System]:
     """The system that gives the translation of the training source most like its source.
 
-    It knows the corpus of the first model folder that still holds one; none where none does.
-    Raises ModelFolderError where that is damaged.
+    It knows the corpus of the first model folder that still holds one, or `most_pairs` of it; none
+    where none does. Raises ModelFolderError where that is damaged.
     """
     for folder in folders:
         path = folder / model_folder.TRAINING / TOKENS
@@ -45,6 +47,8 @@ def nearest_pairs(folders: Sequence[Path], sources: Sequence[str]) -> list[Syste
     tokenizers = model_folder.load_tokenizers(folder, model_folder.read_config(folder))
     store = TokenStore(path)
     stride = -(-len(store) * len(sources) // _MOST_COMPARISONS)
+    if most_pairs is not None:
+        stride = max(stride, -(-len(store) // most_pairs))
     indices = range(0, len(store), max(stride, 1))
     queries = [np.array(ids, dtype=np.int64) for ids in tokenizers.source.encode_batch(sources)]
     found = nearest(queries, store.sources(indices))
@@ -52,6 +56,22 @@ def nearest_pairs(folders: Sequence[Path], sources: Sequence[str]) -> list[Syste
     name = f"nearest of {len(indices):,} training pairs"
     hypotheses = [tokenizers.target.decode(ids.tolist()) for ids in targets]
     return [System(name=name, hypotheses=hypotheses)]
+
+
+def trivial_systems(
+    folders: Sequence[Path],
+    sources: Sequence[str],
+    listener: Listener,
+    *,
+    most_pairs: int | None = None,
+) -> list[System]:
+    """The copy of the source, and the nearest training pairs where there are any."""
+    systems = [copied_source(sources)]
+    try:
+        systems += nearest_pairs(folders, sources, most_pairs=most_pairs)
+    except ModelFolderError as error:  # of an older mt; the model itself was read
+        listener(Notice(text=f"no nearest training pairs: {error}"))
+    return systems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +154,11 @@ class TrivialScores:
         return f"{self.system}: " + ", ".join(f"{s.name} {s.score:.2f}" for s in self.scores)
 
     @property
+    def by_name(self) -> dict[str, float]:
+        """The scores by the names of their metrics."""
+        return {score.name: score.score for score in self.scores}
+
+    @property
     def record(self) -> dict[str, object]:
         """The scores as JSON."""
         rows = [{"name": score.name, "score": score.score} for score in self.scores]
@@ -153,11 +178,7 @@ def score_trivial(
     """
     fast = [metric for metric in metrics if not metric.is_error]
     own = {result.score.name: result.score.score for result in results}
-    systems = [copied_source(sources)]
-    try:
-        systems += nearest_pairs(folders, sources)
-    except ModelFolderError as error:  # of an older mt; the model itself was read
-        listener(Notice(text=f"no nearest training pairs: {error}"))
+    systems = trivial_systems(folders, sources, listener)
     found = []
     for system in systems if fast else ():
         scores = [each.score() for each in measure(system.hypotheses, fast)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from mt.config import Config
 from mt.errors import ModelFolderError
 from mt.events import Listener
 from mt.model_folder.folder import read_dev_pairs
+from mt.tasks.dev_lines import SAMPLE, cut_up, fixed_sample, in_turn
 from mt.tasks.dev_scores import Scoring, interval_of, scores_by_origin, scoring_for
 from mt.training.best import Extent
 from mt.training.distributed import Ranks
@@ -25,11 +26,9 @@ from mt.training.validation import TranslationScores, ValidationTask, Validator
 from mt.translation.translator import Translator
 
 _NUM_SHOWN = 2  # translations shown at each validation
-_SAMPLE = 200  # pairs that stand for the set where there is no time for all
 _LEAST_LOOKED_AT = 500  # pairs: a smaller set is translated whole, unless minutes are counted
-_FIRST_SHARE = 8  # one of so many lines comes first where minutes are counted
 _LEAST_BLEU = 1.0  # of the sample, below which the rest is not worth its time
-_CHUNKS_OF_WINDOW, _LEAST_CHUNK, _CHARACTERS_PER_LINE = 16, 16, 200
+_CHUNKS_OF_WINDOW, _LEAST_CHUNK = 16, 16
 
 
 def make_validator(
@@ -75,16 +74,14 @@ class _DevSet:
 
     @property
     def sample(self) -> list[int]:
-        """The lines that stand for the set: every Nth, always the same."""
-        size = len(self.sources)
-        count = min(size, _SAMPLE)
-        return [number * size // count for number in range(count)]
+        """The lines that stand for the set."""
+        return fixed_sample(len(self.sources))
 
     def validate(self, task: ValidationTask) -> TranslationScores | None:
         """The scores of the set, or of its sample; None where a stop is asked for."""
         sample, begun = self.sample, time.monotonic()
         look_seconds = 0.0
-        least = _SAMPLE if task.is_timed else _LEAST_LOOKED_AT
+        least = SAMPLE if task.is_timed else _LEAST_LOOKED_AT
         if task.looks_first and len(self.sources) > least:
             texts = self._translated(self.translator(_bounded(self.config)), sample, task)
             if texts is None:
@@ -180,17 +177,11 @@ class _DevSet:
     def _chunks(
         self, translator: Translator, indices: Sequence[int], *, is_timed: bool
     ) -> list[list[int]]:
-        """Lines of like lengths that are translated between two questions whether to stop.
-
-        Where time may be short the first ones are a fair share of all.
-        """
+        """Lines of like lengths that are translated between two questions whether to stop."""
         size = max(translator.window // _CHUNKS_OF_WINDOW, _LEAST_CHUNK)
-        first = list(indices[::_FIRST_SHARE]) if is_timed else []
-        chosen = set(first)
         chunks: list[list[int]] = []
-        for part in (first, [i for i in indices if i not in chosen]):
-            order = sorted(part, key=lambda i: -len(self.sources[i]))
-            chunks += _chunks(order, [len(self.sources[i]) for i in order], size)
+        for order in in_turn(self.sources, indices, is_timed=is_timed):
+            chunks += cut_up(order, [len(self.sources[i]) for i in order], size)
         return chunks
 
     def _size(self, indices: Sequence[int] | None = None) -> int:
@@ -242,17 +233,3 @@ def _bounded(config: Config) -> Config:
 def _is_untrained(scores: Mapping[str, float]) -> bool:
     """Whether a model is not worth more than a look: hardly a word is where it should be."""
     return scores["BLEU"] < _LEAST_BLEU and not scores.get("exact", 0.0)
-
-
-def _chunks(order: Sequence[int], lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Lines that are translated between two questions whether to stop: few where they are long."""
-    chunk: list[int] = []
-    num_characters = 0
-    for index, length in zip(order, lengths, strict=True):
-        if chunk and (len(chunk) == size or num_characters + length > size * _CHARACTERS_PER_LINE):
-            yield chunk
-            chunk, num_characters = [], 0
-        chunk.append(index)
-        num_characters += length
-    if chunk:
-        yield chunk

@@ -72,6 +72,18 @@ def keys_of(metric: MetricName, scores: Mapping[str, float]) -> tuple[float, ...
     return tuple(keys)
 
 
+def scores_of(metric: MetricName, keys: tuple[float, ...]) -> dict[str, float]:
+    """The scores by name that `keys_of` made its keys of, rounded as there.
+
+    All that break ties of the metric must have been known.
+    """
+    names = (metric, *_TIES[metric])
+    return {
+        METRIC_NAMES[name]: -key if name in SMALLER_IS_BETTER else key
+        for name, key in zip(names, keys, strict=False)
+    }
+
+
 def is_zero(metric: MetricName, score: float) -> bool:
     """Whether a score says that nothing was right: shown as 0.00, or an error rate of 100."""
     if metric == "loss":

@@ -10,6 +10,7 @@ import pytest
 
 from mt.config import Config
 from mt.events import ignore
+from mt.tasks.dev_lines import lines_scored
 from mt.tasks.validate import make_validator
 from mt.training.distributed import Ranks
 from mt.training.validation import TranslationScores, ValidationTask, Validator
@@ -123,6 +124,10 @@ def test_without_time_for_the_sample_it_is_cut_to_a_fair_share(looks: bool, tmp_
     (lines,) = fake.batches
     numbers = sorted(int(each.split()[3]) for each in lines)
     assert numbers[0] < 300 < numbers[-1]
+    sources = [line(number) for number in range(600)]
+    assert lines_scored(sources, 16) == numbers
+    assert lines_scored(sources, 200) == list(range(0, 600, 3))
+    assert lines_scored(sources, None) == list(range(600))
 
 
 @pytest.mark.parametrize("stop", [0, 3, 14, 20])

@@ -81,6 +81,8 @@ def test_origins_are_counted_weighted_and_scored(corpus: list[str], tmp_path: Pa
     assert set(validated["by_origin"]) == {few[1], str(extra)}
     assert all(set(scores) == {"BLEU", "chrF2"} for scores in validated["by_origin"].values())
     assert f"    {extra}: BLEU" in run.err
+    assert "warning: on the 52 dev pairs the model scores BLEU " in run.err
+    assert ", the nearest of 122 training pairs " in run.err
     card = (tmp_path / "m" / "README.md").read_text("utf-8")
     assert "| corpus | BLAKE2b | times an epoch | read | used | held out | duplicate |" in card
     (row,) = [line for line in card.split("\n") if line.startswith(f"| {corpus[0]} |")]

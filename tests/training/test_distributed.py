@@ -56,7 +56,8 @@ def test_two_ranks_resume_where_they_stood(toy: Toy, tmp_path: Path) -> None:
     common = (*toy.test.arguments, *toy.dev.as_dev, *PLAN, "--set", "model.dropout=0.3")
     few = ("--batch-tokens", "48")
     log = tmp_path / "log"
-    run(2, log, *common, *few, "-o", tmp_path / "whole", "--updates", "9")
+    said = run(2, log, *common, *few, "-o", tmp_path / "whole", "--updates", "9")
+    assert [text.count("dev pairs the model scores") for text in said] == [1, 0]
     run(2, log, *common, *few, "-o", tmp_path / "parts", "--updates", "4")
     run(2, log, "--resume", tmp_path / "parts", "--updates", "9", *MACHINE)
     whole, parts = state(tmp_path / "whole"), state(tmp_path / "parts")
