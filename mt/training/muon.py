@@ -2,7 +2,8 @@
 
 The gradient of a matrix is made of a few directions. Muon steps along the semi-orthogonal matrix
 that is nearest to its momentum, U V^T of its singular value decomposition, so that rare directions
-are learnt as fast as common ones.
+are learnt as fast as common ones. Queries, keys and values of each head are a matrix of their own:
+that learns as much as taking them together, for less arithmetic (docs/log.md).
 
 Shapes: K matrices, O outputs, I inputs; M <= N are the sides of a matrix that lies wide.
 """
@@ -24,8 +25,6 @@ from mt.training.sharding import shard_like, whole
 
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 _STEPS = 5
-_LIKE_ADAMW = 0.2
-"""The root mean square of AdamW's usual step, which that of Muon is scaled to (Liu et al. 2025)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,15 +41,16 @@ def hidden_matrices(layers: Iterable[nn.Module]) -> list[HiddenMatrix]:
     """The matrices of layers that are trained, in order; embeddings are part of none."""
     found = []
     for layer in layers:
-        fused = set()
+        blocks: dict[nn.Module, int] = {}
         for module in layer.modules():
             if isinstance(module, MultiHeadAttention):
-                fused.add(module.key_value)
+                blocks[module.query] = module.heads
+                blocks[module.key_value] = 2 * module.key_value_heads
             elif isinstance(module, GatedFeedForward):
-                fused.add(module.inner)
+                blocks[module.inner] = 2
         for module in layer.modules():
             if isinstance(module, nn.Linear) and module.weight.requires_grad:
-                num_blocks = 2 if module in fused else 1
+                num_blocks = blocks.get(module, 1)
                 found.append(HiddenMatrix(weight=module.weight, num_blocks=num_blocks))
     return found
 
@@ -58,9 +58,9 @@ def hidden_matrices(layers: Iterable[nn.Module]) -> list[HiddenMatrix]:
 class Muon(torch.optim.Optimizer):
     """Muon for the matrices of layers and AdamW for all other parameters, as one optimizer.
 
-    With momentum m and gradient G: B <- m B + (1 - m) G, and W <- W - rate 0.2 sqrt(max(O, I)) X,
-    where X is m B + (1 - m) G orthogonalised (the form of Nesterov). The factor makes the step as
-    large as one of AdamW, so that both go by one rate (Liu et al. 2025, section 2.2).
+    With momentum m and gradient G: B <- m B + (1 - m) G, and W <- W - rate sqrt(max(1, O / I)) X,
+    where X is m B + (1 - m) G orthogonalised (the form of Nesterov). So the step of a matrix is as
+    large for vectors that it is given, however wide the model is.
     """
 
     def __init__(
@@ -130,13 +130,13 @@ class Muon(torch.optim.Optimizer):
         for number, parts in enumerate(blocks):
             for part, block in enumerate(parts):
                 alike[(min(block.shape), max(block.shape))].append((number, part))
-        for (_, longer), indices in alike.items():
+        for indices in alike.values():
             stacked = torch.stack([_wide(blocks[number][part]) for number, part in indices])
             done = orthogonalised(stacked.to(self._dtype)).to(stacked.dtype)
-            done *= _LIKE_ADAMW * math.sqrt(longer)
             for (number, part), matrix in zip(indices, done, strict=True):
-                is_wide = blocks[number][part].size(0) <= matrix.size(0)
-                blocks[number][part] = matrix if is_wide else matrix.T
+                rows, columns = blocks[number][part].shape
+                is_wide = rows <= columns
+                blocks[number][part] = matrix if is_wide else matrix.T * math.sqrt(rows / columns)
         return [parts[0] if len(parts) == 1 else torch.cat(parts) for parts in blocks]
 
 
