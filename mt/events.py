@@ -240,8 +240,11 @@ class TrainingEnded(Event):
     best: float | None
     """The best score so far; None before the first that was a number."""
     best_update: int | None
+    """The update whose weights have it, and are the model."""
     best_pairs: int | None = None
     """Pairs of the sample that the score is of; None where it is of the whole validation set."""
+    is_of_shorter_run: bool = False
+    """Whether these weights are of the run with a shorter budget, which this one has not beaten."""
     num_skipped: int
     """Updates skipped since their gradient was not finite."""
     num_skipped_pairs: int

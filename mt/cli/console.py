@@ -202,9 +202,10 @@ def describe_end(event: TrainingEnded, folder: Path | None) -> list[str]:
     if event.best is not None and event.best_update is not None:
         digits = 3 if event.metric == "loss" else 2
         sample = "" if event.best_pairs is None else f" on {event.best_pairs:,} dev pairs"
+        whose = " of the run with a shorter budget" if event.is_of_shorter_run else ""
         lines.append(
             f"  best dev {event.metric} {event.best:.{digits}f}{sample}, of update "
-            f"{event.best_update:,}"
+            f"{event.best_update:,}{whose}"
         )
     if event.num_skipped:
         lines.append(f"  updates skipped, their gradient being non-finite: {event.num_skipped:,}")

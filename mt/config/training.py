@@ -31,7 +31,8 @@ class TrainingConfig:
     """Updates over which the rate rises linearly; then it falls as 1/sqrt(update). Of a budget in
     minutes the rise takes a fifth at most."""
     cooldown: float = 0.0
-    """Share of the budget at its end over which the rate falls linearly to zero; 0: none."""
+    """Share of the budget at its end over which the rate falls linearly to zero; 0: none. A resumed
+    run with a longer budget goes on from before the fall."""
     optimizer: Optimizer = "adamw"
     """What moves the weights; "muon" takes the matrices of layers, and AdamW the rest."""
     momentum: float = 0.95

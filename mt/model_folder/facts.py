@@ -16,11 +16,12 @@ from typing import Any
 from mt.config import Config
 from mt.events import CorpusRead, Event, RunDescribed, TrainingEnded, TrainingStarted, Validated
 from mt.files import write_text
-from mt.model_folder.folder import METRICS
+from mt.model_folder.folder import METRICS, WEIGHTS_HELD
 from mt.model_folder.scores import SetResult, current_results
 
 AVERAGE = "average.json"
 _KINDS = {kind.__name__: kind for kind in (RunDescribed, TrainingStarted, Validated, TrainingEnded)}
+_KINDS[WEIGHTS_HELD] = Validated
 
 
 @dataclass(frozen=True, kw_only=True)

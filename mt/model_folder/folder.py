@@ -49,6 +49,8 @@ CONFIG, WEIGHTS, METRICS, CARD, TRAINING = (
     "README.md",
     "training",
 )
+WEIGHTS_HELD = "WeightsHeld"
+"""In METRICS, the validation of weights that stay the model of a run which has gone back."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,10 @@ class Curves:
     signatures: Mapping[str, str]
     """sacreBLEU's signature of each score that has one, without `dev/`: `BLEU`, `chrF2`."""
     best_update: int | None
-    """The update whose weights are the model; None before the first validation."""
+    """The update whose weights are the model; None before the first validation.
+
+    It is None, too, where they are of a shorter run, whose curves are gone.
+    """
     resumed_after: tuple[int, ...]
     """The updates after which the run was resumed."""
     num_skipped: int
@@ -175,6 +178,8 @@ class _CurvesBuilder:
                 self._signatures |= record["signatures"]
                 if record["is_best"]:
                     self._best_update = record["update"]
+            case "WeightsHeld":
+                self._best_update = None
             case "TrainingEnded":
                 self._reason = record["reason"]
 

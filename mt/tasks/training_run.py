@@ -121,14 +121,16 @@ def run_training(
         if reason is not None and is_validated:
             run.listener(Notice(text=f"nothing left to do: {reason}"))
             ranks.meet()
-            best = trainer.parts.tracker.best_update
+            best = _update_in_folder(trainer)
             return TrainResult(folder=folder, reason=reason, best_update=best)
+    held = trainer.parts.tracker.held
     if ranks.is_first:
         listeners += [
             MetricsFile(
                 folder / model_folder.METRICS,
                 resumed_update=trainer.progress.update,
                 validated_update=trainer.validated_update,
+                held_update=None if held is None else held.update,
             ),
             CardWriter(folder=folder, config=config, corpus=prepared.corpus, dev=prepared.dev),
         ]
@@ -147,7 +149,7 @@ def run_training(
         reason = trainer.run()
         received = max(ranks.gathered(run.stop.received or 0))
         ranks.meet()
-    best = trainer.parts.tracker.best_update
+    best = _update_in_folder(trainer)
     if reason == INTERRUPTED:
         text = f"interrupted and saved; go on with: {resume_command(folder)}"
         run.listener(Notice(text=text))
@@ -166,6 +168,12 @@ def run_training(
         )
     ranks.meet()
     return TrainResult(folder=folder, reason=reason, best_update=best, trivial=trivial)
+
+
+def _update_in_folder(trainer: Trainer) -> int | None:
+    """The update whose weights the model folder holds."""
+    best = trainer.parts.tracker.in_folder
+    return None if best is None else best.update
 
 
 def _make_trainer(

@@ -91,6 +91,16 @@ def is_zero(metric: MetricName, score: float) -> bool:
     return score >= 100.0 if metric == "ser" else round(score, _DIGITS) == 0.0
 
 
+def _standing(record: Mapping[str, Any]) -> Standing:
+    """What `dataclasses.asdict` made a record of."""
+    return Standing(
+        keys=tuple(record["keys"]),
+        of_sample=tuple(record["of_sample"]),
+        extent=record["extent"],
+        loss=record["loss"],
+    )
+
+
 def _key(metric: MetricName, score: float) -> float:
     value = score if metric == "loss" else round(score, _DIGITS)
     return -value if metric in SMALLER_IS_BETTER else value
@@ -100,6 +110,17 @@ def _is_larger(keys: tuple[float, ...], others: tuple[float, ...]) -> bool:
     """Lexicographic order by what both know."""
     shared = min(len(keys), len(others))
     return keys[:shared] > others[:shared]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestWeights:
+    """What the weights of an update are worth."""
+
+    score: float
+    update: int
+    num_pairs: int | None
+    """Of how many pairs of the validation set the score is; None for all."""
+    standing: Standing
 
 
 @dataclass(kw_only=True)
@@ -123,6 +144,11 @@ class BestTracker:
     lowest_loss: float | None = None
     standing: Standing | None = None
     """Of the best weights; a checkpoint of an older mt has none."""
+    held: BestWeights | None = None
+    """Weights in the model folder that the run left behind by going back; better ones replace them.
+
+    None where the best weights of the run are in the folder.
+    """
 
     def take(
         self,
@@ -149,11 +175,32 @@ class BestTracker:
             self.best, self.best_update, self.best_pairs = score, update, num_pairs
             self.standing = standing
             self.num_without_improvement = 0
+            if self.held is not None and standing.is_better_than(self.held.standing):
+                self.held = None
             return True
         waits = is_zero(self.metric, score) and not math.isnan(loss) and learns
         if update > 0 and not waits:
             self.num_without_improvement += 1
         return False
+
+    @property
+    def in_folder(self) -> BestWeights | None:
+        """The weights that the model folder holds; None before there are any."""
+        if self.held is not None:
+            return self.held
+        if self.best is None or self.best_update is None or self.standing is None:
+            return None
+        return BestWeights(
+            score=self.best,
+            update=self.best_update,
+            num_pairs=self.best_pairs,
+            standing=self.standing,
+        )
+
+    def left_behind(self, update: int) -> BestWeights | None:
+        """Weights in the folder that are unknown to a run which goes back to an update."""
+        best = self.in_folder
+        return best if best is not None and (self.held or best.update > update) else None
 
     @property
     def has_translated(self) -> bool:
@@ -172,17 +219,16 @@ class BestTracker:
         for name in ("best", "best_update", "best_pairs", "num_without_improvement", "lowest_loss"):
             if name in record:
                 setattr(self, name, record[name])
-        standing = record.get("standing")
+        standing, held = record.get("standing"), record.get("held")
+        self.standing = None
         if standing is not None:
-            self.standing = Standing(
-                keys=tuple(standing["keys"]),
-                of_sample=tuple(standing["of_sample"]),
-                extent=standing["extent"],
-                loss=standing["loss"],
-            )
+            self.standing = _standing(standing)
         elif self.best is not None:
             key = (_key(self.metric, self.best),)
             self.standing = Standing(keys=key, of_sample=key)
+        self.held = None
+        if held is not None:
+            self.held = BestWeights(**{**held, "standing": _standing(held["standing"])})
 
     def _is_better(self, standing: Standing) -> bool:
         return self.standing is None or standing.is_better_than(self.standing)

@@ -4,12 +4,16 @@
 moments, random states) and `progress.json` (how far the run is, and the scores so far). A new
 one is complete before the old one goes; no pickle is written or read. A validation changes
 `progress.json` and nothing else.
+
+The state before the rate fell does not go, as a run with a longer budget needs it: it is renamed to
+`training/before-cooldown-N/`, and stays as long as the states after it are of that cooldown.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -27,13 +31,14 @@ from mt.files import clean, new_folder, write_text
 from mt.files.seal import UNSEALED, check_seal, seal
 from mt.model.device import is_out_of_memory, memory_error
 from mt.training.best import BestTracker
-from mt.training.progress import Progress
+from mt.training.progress import Cooldown, Progress
 from mt.training.sharding import shard_like, whole
 from mt.training.weight_average import WeightAverage
 
 FORMAT_VERSION = 1
 _STATE = "state.safetensors"
 _PROGRESS = "progress.json"
+_BEFORE = "before-cooldown-"
 _UNREADABLE = (
     OSError,
     ValueError,
@@ -77,7 +82,7 @@ def save_checkpoint(
     *,
     writes: bool = True,
 ) -> Path:
-    """Write the state under `folder` and drop older states; returns its folder.
+    """Write the state under `folder` and drop other states; returns its folder.
 
     `random` are the random states of all ranks; those of this process without it. Of several ranks
     one `writes`; the others are here to give their shards.
@@ -98,10 +103,35 @@ def save_checkpoint(
             raise ModelFolderError(f"{path} cannot be written: {error}") from error
         seal(temporary / _STATE)
         (temporary / _PROGRESS).write_bytes(_record(parts).encode())
-    for other in list_checkpoints(folder):
-        if other != path:
-            shutil.rmtree(other)
+    _drop_others(folder, path, parts.progress.cooldown)
     return path
+
+
+def _drop_others(folder: Path, path: Path, cooldown: Cooldown | None) -> None:
+    """Drop the states under `folder` beside that of `path`, but for the one before its cooldown.
+
+    Those that stand before a cooldown go last: one that has been through it may need them.
+    """
+    kept = "" if cooldown is None else f"{_BEFORE}{cooldown.update}"
+    for other in list_checkpoints(folder):
+        if other == path:
+            continue
+        if cooldown is not None and _update_of(other) == cooldown.update:
+            if (folder / kept).exists():  # of a run that went back to it
+                _drop(folder / kept)
+            os.rename(other, folder / kept)
+        else:
+            _drop(other)
+    for other in folder.glob(f"{_BEFORE}*"):
+        if other.name != kept:
+            _drop(other)
+
+
+def _drop(path: Path) -> None:
+    """Remove a state at once: half of one that a kill leaves must not be taken for the newest."""
+    gone = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    os.rename(path, gone)
+    shutil.rmtree(gone)
 
 
 def save_progress(folder: Path, parts: Parts) -> None:
@@ -121,7 +151,20 @@ def _record(parts: Parts) -> str:
 def list_checkpoints(folder: Path) -> list[Path]:
     """Complete checkpoints under `folder`, oldest first."""
     found = [p for p in folder.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", p.name)]
-    return sorted(found, key=lambda p: int(p.name.rpartition("-")[2]))
+    return sorted(found, key=_update_of)
+
+
+def state_before_cooldown(folder: Path, progress: Progress) -> Path | None:
+    """The state under `folder` before the cooldown of a later one; None where there is none."""
+    if progress.cooldown is None:
+        return None
+    update = progress.cooldown.update
+    paths = (folder / f"{name}{update}" for name in ("checkpoint-", _BEFORE))
+    return next((path for path in paths if path.exists()), None)
+
+
+def _update_of(path: Path) -> int:
+    return int(path.name.rpartition("-")[2])
 
 
 def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
@@ -134,7 +177,11 @@ def load_checkpoint(folder: Path, parts: Parts, *, rank: int = 0) -> None:
     paths = list_checkpoints(folder)
     if not paths:
         raise ModelFolderError(f"{folder} holds no checkpoint to resume from")
-    path = paths[-1]
+    load_state(paths[-1], parts, rank=rank)
+
+
+def load_state(path: Path, parts: Parts, *, rank: int = 0) -> None:
+    """Put one state into `parts`, as `load_checkpoint` does."""
     try:
         record = json.loads((path / _PROGRESS).read_text("utf-8"))
         check_seal(path / _STATE)
@@ -190,8 +237,11 @@ def _restore(parts: Parts, tensors: dict[str, Tensor], record: dict[str, Any], r
             tensor = tensor.clone()
             optimizer["state"].setdefault(int(index), {})[key] = tensor
     parts.optimizer.load_state_dict(optimizer)
-    for key, value in record["progress"].items():  # an older mt may have known fewer
+    cooldown = record["progress"].get("cooldown")
+    known = dataclasses.asdict(Progress())  # an older mt may have known fewer
+    for key, value in {**known, **record["progress"]}.items():
         setattr(parts.progress, key, value)
+    parts.progress.cooldown = None if cooldown is None else Cooldown(**cooldown)
     parts.tracker.restore(record["tracker"])
     # A rank or a worker that was not there before goes on with the generator that it began with.
     for i, generator in enumerate(parts.generators):

@@ -42,7 +42,6 @@ class _Made:
     epoch: int
     num_done: int
     """Batches of that epoch up to and with this one, of all ranks together."""
-    batches_in_epoch: int
 
 
 class BatchStream:
@@ -74,13 +73,25 @@ class BatchStream:
             origins=data.train.origins,
             weights=data.weights,
         )
-        self.batches_in_epoch = len(self.epoch(0))
+        self._sizes: dict[int, int] = {}  # of epochs, in batches
+
+    @property
+    def batches_in_epoch(self) -> int:
         """Batches of the running epoch, of all ranks together."""
+        return self._size(self._progress.epoch)
 
     @property
     def epochs(self) -> float:
         """Passes over the corpus so far."""
         return self._progress.epoch + self._progress.batch / self.batches_in_epoch
+
+    def epochs_after(self, count: int) -> float:
+        """Passes over the corpus once each rank has taken `count` batches more."""
+        epoch, batch = self._progress.epoch, self._progress.batch + count * self._ranks.size
+        while batch > self._size(epoch):
+            batch -= self._size(epoch)
+            epoch += 1
+        return epoch + batch / self._size(epoch)
 
     def epoch(self, number: int) -> list[NDArray[np.int64]]:
         """The pairs of the batches of an epoch, of all ranks, in their order."""
@@ -99,7 +110,6 @@ class BatchStream:
         while True:
             made = self._prepared.popleft() if self._prepared else next(self._source)
             progress.epoch, progress.batch = made.epoch, made.num_done
-            self.batches_in_epoch = made.batches_in_epoch
             yield made.batch
 
     def prepare(self, count: int) -> None:
@@ -112,16 +122,18 @@ class BatchStream:
         group: list[NDArray[np.int64]] = []
         while True:
             batches = self.epoch(epoch)
+            self._sizes[epoch] = len(batches)
             for number, indices in enumerate(batches[start:], start=start + 1):
                 group.append(indices)
                 if len(group) == self._ranks.size:
                     mine = group[self._ranks.rank].tolist()
                     batch = make_batch(self._store, mine, multiple=self._multiple)
-                    yield _Made(
-                        batch=batch.to(self._device),
-                        epoch=epoch,
-                        num_done=number,
-                        batches_in_epoch=len(batches),
-                    )
+                    yield _Made(batch=batch.to(self._device), epoch=epoch, num_done=number)
                     group = []
             epoch, start = epoch + 1, 0
+
+    def _size(self, epoch: int) -> int:
+        """Batches of an epoch, of all ranks together."""
+        if epoch not in self._sizes:
+            self._sizes[epoch] = len(self.epoch(epoch))
+        return self._sizes[epoch]

@@ -5,6 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cooldown:
+    """A fall of the learning rate that has begun, and by what."""
+
+    update: int
+    """The last update before it, whose state is kept."""
+    share: float
+    """`training.cooldown`, and with it the budgets that the rate has fallen to."""
+    max_updates: int | None
+    max_epochs: float | None
+    max_minutes: float | None
+
+
 @dataclass(kw_only=True)
 class Progress:
     """How far a run is."""
@@ -37,3 +50,5 @@ class Progress:
     """What its search took of the sample."""
     whole_seconds: float = 0.0
     """What its search took, or would have taken, of the whole set."""
+    cooldown: Cooldown | None = None
+    """The one that the weights have been through; None before it."""

@@ -34,16 +34,21 @@ class Saver:
     _saved_update: int | None = field(default=None, init=False)
     _saved_at: float = field(default=0.0, init=False)  # training seconds
 
-    def resume(self) -> None:
-        """Note that what stands now was read from the newest checkpoint."""
-        self._saved_update = self.parts.progress.update
+    def resume(self, *, is_newest: bool = True) -> None:
+        """Note that what stands now was read from a checkpoint, from the newest or another."""
+        self._saved_update = self.parts.progress.update if is_newest else None
         self._saved_at = self.parts.progress.seconds
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether what stands now is worth saving: the last loss was one that a model has."""
+        return not self._num_diverged
 
     @property
     def is_due(self) -> bool:
         """Whether the last save is so long ago that it is time for one."""
         is_time = self.parts.progress.seconds - self._saved_at >= _SECONDS_BETWEEN_SAVES
-        return is_time and not self._num_diverged
+        return is_time and self.is_sound
 
     def save(self) -> None:
         """Write a checkpoint with the random states of all ranks.

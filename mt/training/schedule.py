@@ -23,12 +23,19 @@ def learning_rate(
 
     - The warm-up takes at most a fifth of a budget in minutes: the rate is
       peak * max(update / warmup, minutes_done / 0.2) where that is the smaller one.
-    - Over the last `cooldown` of the whole budget it falls linearly to zero on top:
-      (1 - budget_done) / cooldown.
+    - Over the last `cooldown` of the whole budget it falls linearly to zero on top, by
+      `cooldown_left`.
     """
     if update < 1:
         raise ValueError(f"update must be at least 1, but is {update}")
     warm = min(max(update / warmup_updates, minutes_done / _LONGEST_WARMUP), 1.0)
     decay = min(math.sqrt(warmup_updates / update), 1.0)
-    end = min(max(1.0 - budget_done, 0.0) / cooldown, 1.0) if cooldown else 1.0
-    return peak_rate * warm * decay * end
+    return peak_rate * warm * decay * min(cooldown_left(cooldown, budget_done), 1.0)
+
+
+def cooldown_left(cooldown: float, budget_done: float) -> float:
+    """What a cooldown leaves of the rate: (1 - budget_done) / cooldown, and never less than 0.
+
+    Before the cooldown that is more than 1; without one it is infinite.
+    """
+    return max(1.0 - budget_done, 0.0) / cooldown if cooldown else math.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -13,8 +14,8 @@ from mt.training.best import METRIC_NAMES, BestTracker
 from mt.training.budget import budget_done, minutes_done, reason_to_end
 from mt.training.data_loader import BatchStream
 from mt.training.minutes import MinutesPlan
-from mt.training.progress import Progress
-from mt.training.schedule import learning_rate
+from mt.training.progress import Cooldown, Progress
+from mt.training.schedule import cooldown_left, learning_rate
 from mt.training.validation import validation_interval
 
 
@@ -69,17 +70,58 @@ class Timetable:
     def rate(self) -> float:
         """The learning rate of the running update."""
         config, progress = self.config, self.progress
-        reserved = 0.0
-        if self.plan is not None:
-            reserved = self.plan.reserved(looks_first=self._looks_first)
+        done = budget_done(config, progress, epochs=self.stream.epochs, reserved=self._reserved)
         return learning_rate(
             progress.update,
             peak_rate=config.peak_rate,
             warmup_updates=config.warmup_updates,
             minutes_done=minutes_done(config, progress),
             cooldown=config.cooldown,
-            budget_done=budget_done(config, progress, epochs=self.stream.epochs, reserved=reserved),
+            budget_done=done,
         )
+
+    def is_cooldown_next(self) -> bool:
+        """Whether the next update is the first one of the cooldown."""
+        config, progress = self.config, self.progress
+        if not config.cooldown or progress.cooldown is not None:
+            return False
+        following = dataclasses.replace(progress, update=progress.update + 1)
+        # Where epochs end is not known without a look at the next one, so look only if need be.
+        epochs = 0.0
+        if config.max_epochs is not None:
+            epochs = self.stream.epochs_after(config.accumulate)
+        done = budget_done(config, following, epochs=epochs, reserved=self._reserved)
+        return cooldown_left(config.cooldown, done) < 1.0
+
+    def cooldown_from(self, update: int) -> Cooldown:
+        """The cooldown by the settings in force, of which this is the last update before it."""
+        config = self.config
+        return Cooldown(
+            update=update,
+            share=config.cooldown,
+            max_updates=config.max_updates,
+            max_epochs=config.max_epochs,
+            max_minutes=config.max_minutes,
+        )
+
+    def is_cooled_too_early(self) -> bool:
+        """Whether the rate fell by shorter budgets, or a longer cooldown, than those in force."""
+        cooldown = self.progress.cooldown
+        if cooldown is None or cooldown.update == self.progress.update:
+            return False
+        then = dataclasses.replace(
+            self.config,
+            cooldown=cooldown.share,
+            max_updates=cooldown.max_updates,
+            max_epochs=cooldown.max_epochs,
+            max_minutes=cooldown.max_minutes,
+        )
+        epochs = self.stream.epochs
+        left, left_then = (
+            cooldown_left(each.cooldown, budget_done(each, self.progress, epochs=epochs))
+            for each in (self.config, then)
+        )
+        return left > left_then
 
     def started(
         self, num_parameters: int, device: torch.device, dtype: torch.dtype
@@ -98,7 +140,7 @@ class Timetable:
 
     def ended(self, reason: str) -> TrainingEnded:
         """What is reported when the run is over, for a reason in words."""
-        progress, tracker = self.progress, self.tracker
+        progress, best = self.progress, self.tracker.in_folder
         training = progress.seconds - progress.validation_seconds
         return TrainingEnded(
             update=progress.update,
@@ -107,12 +149,18 @@ class Timetable:
             tokens_per_second=progress.target_tokens / max(training, 1e-9),
             validation_seconds=progress.validation_seconds,
             metric=METRIC_NAMES[self.config.metric],
-            best=tracker.best,
-            best_update=tracker.best_update,
-            best_pairs=tracker.best_pairs,
+            best=None if best is None else best.score,
+            best_update=None if best is None else best.update,
+            best_pairs=None if best is None else best.num_pairs,
+            is_of_shorter_run=self.tracker.held is not None,
             num_skipped=progress.num_skipped,
             num_skipped_pairs=progress.num_skipped_pairs,
         )
+
+    @property
+    def _reserved(self) -> float:
+        """Seconds at the end of a budget in minutes that no update has."""
+        return 0.0 if self.plan is None else self.plan.reserved(looks_first=self._looks_first)
 
     @property
     def _looks_first(self) -> bool:

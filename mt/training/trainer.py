@@ -19,6 +19,7 @@ from mt.training.compiling import WIDTH_MULTIPLE
 from mt.training.data_loader import BatchStream, TrainingData
 from mt.training.distributed import Ranks
 from mt.training.freezing import describe_frozen, freeze
+from mt.training.going_back import go_back
 from mt.training.gradients import Gradients
 from mt.training.kept_weights import WeightKeeper
 from mt.training.optimizer import make_optimizer
@@ -115,11 +116,23 @@ class Trainer:
         )
 
     def resume(self) -> None:
-        """Go on from the newest checkpoint in the folder."""
+        """Go on from the newest checkpoint in the folder.
+
+        Where its rate has fallen by a shorter budget than the one in force, go on from before that.
+        """
         load_checkpoint(self.folder, self.parts, rank=self.ranks.rank)
+        newest = self.progress.update
+        if self._timetable.is_cooled_too_early():
+            told = go_back(self.folder, self.parts, rank=self.ranks.rank)
+            if told is not None:
+                self.listener(Notice(text=told))
+        elif self.progress.cooldown is not None:  # what is left of it is by the budget in force
+            before = self.progress.cooldown.update
+            is_begun = before < newest
+            self.progress.cooldown = self._timetable.cooldown_from(before) if is_begun else None
         if self.ranks.is_first:
             self.keeper.drop_after(self.progress.update)
-        self._saver.resume()
+        self._saver.resume(is_newest=self.progress.update == newest)
         self._agreement.resume()
 
     def run(self) -> str:
@@ -145,6 +158,10 @@ class Trainer:
             self._validate()
         while (reason := self.reason_to_end()) is None:
             while self.reason_to_end() is None:
+                if self._saver.is_sound and self._timetable.is_cooldown_next():
+                    self.progress.cooldown = self._timetable.cooldown_from(self.progress.update)
+                    self.save()  # a longer run will go on from here
+                    continue
                 self._update([next(micro_batches) for _ in range(self.config.accumulate)])
                 if self._agreement.is_stopped:
                     continue

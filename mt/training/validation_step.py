@@ -123,7 +123,10 @@ class ValidationStep:
         )
 
     def _take(self, scored: TranslationScores) -> bool:
-        """Note scores, and keep the weights that the model holds if they are the best so far."""
+        """Note scores, and keep the weights that the model holds if they are the best so far.
+
+        Returns whether they are the model now: there may be better ones of a shorter run.
+        """
         progress, tracker = self.parts.progress, self.parts.tracker
         is_best = tracker.take(
             scored.scores,
@@ -132,6 +135,7 @@ class ValidationStep:
             extent=scored.extent,
             num_pairs=scored.num_pairs,
         )
+        is_best = is_best and tracker.held is None
         progress.validated_update = progress.update
         if self.agreement.ranks.is_first:
             if is_best:

@@ -40,6 +40,12 @@ def test_the_end_tells_time_speed_and_best_score() -> None:
     assert "skipped" not in text
 
 
+def test_the_end_tells_whose_weights_are_in_the_folder() -> None:
+    of_other = dataclasses.replace(ENDED, is_of_shorter_run=True)
+    text = "\n".join(describe_end(of_other, Path("m")))
+    assert "of update 900 of the run with a shorter budget" in text
+
+
 def test_the_end_counts_what_was_skipped_if_anything_was() -> None:
     lines = describe_end(dataclasses.replace(ENDED, num_skipped=3), Path("m"))
     assert [line.strip() for line in lines if "skipped" in line] == [

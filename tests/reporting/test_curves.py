@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from mt.config import Config
 from mt.errors import ModelFolderError
+from mt.model_folder.facts import read_facts
 from mt.reporting.curves import Point, averaged, read_curves, smoothed
 from tests.reporting.training_runs import ENDED, batch, started, validated, write
 
@@ -36,6 +38,28 @@ def test_what_a_run_wrote_is_read_as_series(tmp_path: Path) -> None:
     assert curves.reason == "--updates 60 are made"
     assert curves.resumed_after == ()
     assert curves.points("dev/chrF2") == ()
+
+
+def test_weights_of_a_run_that_went_back_are_on_no_curve_and_stay_known(tmp_path: Path) -> None:
+    """Until those of the longer run are better; its validation of the same update is another."""
+    run = (started(), batch(20), validated(20, 5.0), batch(40), validated(40, 9.0), ENDED)
+    folder = write(tmp_path / "model", *run)
+    write(folder, started(21), validated(40, 6.0, is_best=False), resumed_update=20, held_update=40)
+    for resumed in (40, 30, 20):  # whatever was saved of the longer run
+        write(folder, started(resumed + 1), resumed_update=resumed, held_update=40)
+        curves = read_curves(folder)
+        values = [5.0, 6.0] if resumed == 40 else [5.0]
+        assert [each.value for each in curves.points("dev/BLEU")] == values
+        assert curves.best_update is None
+        best = read_facts(folder, Config()).best
+        assert best is not None
+        assert (best.update, best.scores["BLEU"]) == (40, 9.0)
+    write(folder, validated(30, 10.0), resumed_update=20, held_update=40)
+    write(folder, started(31), resumed_update=30)
+    assert read_curves(folder).best_update == 30
+    best = read_facts(folder, Config()).best
+    assert best is not None
+    assert best.update == 30
 
 
 def test_a_resumed_run_is_one_curve(tmp_path: Path) -> None:

@@ -62,9 +62,13 @@ ENDED = TrainingEnded(
 )
 
 
-def write(folder: Path, *events: Any, resumed_update: int = 0) -> Path:
+def write(
+    folder: Path, *events: Any, resumed_update: int = 0, held_update: int | None = None
+) -> Path:
     folder.mkdir(exist_ok=True)
-    file = MetricsFile(folder / "metrics.jsonl", resumed_update=resumed_update)
+    file = MetricsFile(
+        folder / "metrics.jsonl", resumed_update=resumed_update, held_update=held_update
+    )
     for event in events:
         file(event)
     return folder

@@ -209,6 +209,20 @@ def take_over(folder: Path, ranks: Ranks) -> None:
     save_checkpoint(folder / "again", run.trainer.parts, writes=ranks.is_first)
 
 
+def go_back(folder: Path, ranks: Ranks) -> None:
+    """Train with a cooldown, go on with a longer budget, and do that at once, sharded."""
+    for name, budgets in (("parts", (5, 10)), ("whole", (10,))):
+        for number, updates in enumerate(budgets):
+            config = dataclasses.replace(PLAN, cooldown=0.5, max_updates=updates)
+            own = folder / f"cooled-{name}"
+            run = Run(own, folder / "pairs.arrow", config=config, ranks=ranks, shard=True)
+            if number:
+                run.trainer.resume()
+                assert run.trainer.progress.update == 2
+            run.trainer.run()
+            ranks.meet()
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     place, of_ranks = Path(sys.argv[1]), Ranks.of_environment()
@@ -217,4 +231,5 @@ if __name__ == "__main__":
         count_saved(place, of_ranks)
         train(place, of_ranks)
         take_over(place, of_ranks)
+        go_back(place, of_ranks)
         of_ranks.meet()

@@ -116,6 +116,15 @@ def test_a_checkpoint_is_the_same_whoever_resumes_and_saves_it(folder: Path) -> 
     assert all(torch.equal(again[name], tensor) for name, tensor in saved.items())
 
 
+def test_a_longer_budget_goes_on_from_before_the_cooldown(folder: Path) -> None:
+    """Bit for bit; the state of before is whole, and the first rank's alone."""
+    whole, parts = (folder / f"cooled-{name}" for name in ("whole", "parts"))
+    assert [path.name for path in parts.glob("before-cooldown-*")] == ["before-cooldown-5"]
+    ours, theirs = states(parts), states(whole)
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], tensor) for name, tensor in theirs.items())
+
+
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
     return Toy.write(tmp_path_factory.mktemp("toy"))
