@@ -45,6 +45,8 @@ class TrainingConfig:
     """Decoupled weight decay, on matrices only."""
     clip_norm: float = 1.0
     """Largest norm of the whole gradient; 0 turns clipping off."""
+    dropout_epochs: float = 0.0
+    """Epochs over which dropout rises, in four steps, from nothing to its rates; 0: at once."""
     label_smoothing: float = 0.1
     """Mass moved from the reference token to all tokens alike."""
     average_decay: float = 0.999
@@ -82,7 +84,14 @@ class TrainingConfig:
         for name in ("label_smoothing", "average_decay", "momentum", "beta1", "beta2"):
             value = getattr(self, name)
             require(0.0 <= value < 1.0, f"training.{name} must lie in [0, 1): {value}")
-        for name in ("patience", "clip_norm", "weight_decay", "seed", "keep_weights"):
+        for name in (
+            "patience",
+            "clip_norm",
+            "weight_decay",
+            "dropout_epochs",
+            "seed",
+            "keep_weights",
+        ):
             value = getattr(self, name)
             require(value >= 0, f"training.{name} must not be negative: {value}")
         require(

@@ -73,10 +73,9 @@ def fused_scaled_dot_product(
     Flash attention takes no bias: it serves causal attention, which comes without one, and
     attention without padding. The rest falls to the memory-efficient kernel.
     """
-    rate = dropout.rate if dropout.training else 0.0
     mask = None if bias is None else bias.to(query.dtype)
     return functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, dropout_p=rate, is_causal=is_causal
+        query, key, value, attn_mask=mask, dropout_p=dropout.rate_in_force, is_causal=is_causal
     )
 
 

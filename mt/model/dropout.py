@@ -49,17 +49,25 @@ class Dropout(nn.Module):
         if not 0.0 <= rate < 1.0:
             raise ValueError(f"rate must lie in [0, 1), but is {rate}")
         self.rate = rate
+        self.share = 1.0
+        """Of `rate`, that is in force: see `set_dropout_share`."""
+
+    @property
+    def rate_in_force(self) -> float:
+        """The rate by which elements are zeroed now; 0 in evaluation mode."""
+        return self.rate * self.share if self.training else 0.0
 
     def forward(self, x: Tensor) -> Tensor:
         """Any shape in, the same shape out; the identity in evaluation mode.
 
         GPUs draw fast enough, and a compiler fuses torch's own dropout with what stands around it.
         """
-        if not self.training or self.rate == 0.0:
+        rate = self.rate_in_force
+        if rate == 0.0:
             return x
         if x.device.type != "cpu" or torch.compiler.is_compiling():
-            return functional.dropout(x, self.rate)
-        threshold = min(max(round(self.rate * 256), 1), 255)
+            return functional.dropout(x, rate)
+        threshold = min(max(round(rate * 256), 1), 255)
         draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64)
         # The full range of 64 bits: random_() without bounds leaves the sign bit zero.
         draws.random_(-(2**63), None, generator=_drawing.generator)
@@ -69,3 +77,10 @@ class Dropout(nn.Module):
     def extra_repr(self) -> str:
         """Show the rate in the printed model."""
         return f"rate={self.rate}"
+
+
+def set_dropout_share(model: nn.Module, share: float) -> None:
+    """From now on every dropout of `model` has a share, from 0 to 1, of its rate."""
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.share = share

@@ -25,25 +25,28 @@ class Part:
     batches: Sequence[Batch]
     num_tokens: int
     """Target tokens of the whole update, which the gradient is divided by."""
+    dropout: float = 1.0
+    """The share of its rates that dropout has."""
 
     def packed(self, generator: torch.Generator) -> bytes:
         """The part and the state of its generator, for `unpacked` in another process."""
         arrays = [
             {name: tensor.numpy() for name, tensor in vars(batch).items()} for batch in self.batches
         ]
-        return pickle.dumps((arrays, self.num_tokens, generator.get_state().numpy()), protocol=5)
+        numbers = (self.num_tokens, self.dropout)
+        return pickle.dumps((arrays, numbers, generator.get_state().numpy()), protocol=5)
 
 
 def unpacked(packed: memoryview) -> tuple[Part, torch.Generator]:
     """What `Part.packed` packed; only ever read from memory shared with the run itself."""
-    arrays, num_tokens, state = pickle.loads(packed)  # noqa: S301
+    arrays, (num_tokens, dropout), state = pickle.loads(packed)  # noqa: S301
     batches = [
         Batch(**{name: torch.from_numpy(array) for name, array in batch.items()})
         for batch in arrays
     ]
     generator = torch.Generator()
     generator.set_state(torch.from_numpy(state))
-    return Part(batches=batches, num_tokens=num_tokens), generator
+    return Part(batches=batches, num_tokens=num_tokens, dropout=dropout), generator
 
 
 def gradient_of(
@@ -55,6 +58,7 @@ def gradient_of(
     """
     total = torch.zeros(())
     gradient: list[Tensor] | None = None
+    objective.set_dropout(part.dropout)
     with drawing_from(generator):
         for batch in part.batches:
             loss = objective(batch)

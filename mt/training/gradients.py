@@ -70,15 +70,21 @@ class Gradients:
         return loss
 
     def accumulate(
-        self, batches: Sequence[Batch], *, drop_gradient: Callable[[], None]
+        self,
+        batches: Sequence[Batch],
+        *,
+        drop_gradient: Callable[[], None],
+        dropout: float = 1.0,
     ) -> Accumulated:
         """Leave the gradient of `batches`, and of those of the other ranks, in the parameters.
 
+        `dropout` is the share of its rates that dropout has.
         A single process computes in pieces what does not fit in memory. Of several ranks none can
         begin anew by itself: there it raises TrainingError.
         """
         if self._workers is not None:
-            return self._workers.accumulate(batches)
+            return self._workers.accumulate(batches, dropout=dropout)
+        self.objective.set_dropout(dropout)
         if self.ranks.size == 1:
             return self._memory.accumulate(
                 batches, drop_gradient=drop_gradient, add_gradient=self._add

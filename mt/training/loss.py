@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from mt.model.dropout import set_dropout_share
 from mt.model.translation_model import TranslationModel
 from mt.training.batch import Batch
 
@@ -103,6 +104,13 @@ class Objective(nn.Module):
         self.model = model
         self._smoothing = smoothing
         self.dtype = dtype
+        self._dropout = 1.0
+
+    def set_dropout(self, share: float) -> None:
+        """Let dropout have a share, from 0 to 1, of its rates."""
+        if share != self._dropout:
+            set_dropout_share(self.model, share)
+            self._dropout = share
 
     def forward(self, batch: Batch) -> Tensor:
         """The label-smoothed loss in nats, summed over the target tokens of the batch."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 _LONGEST_WARMUP = 0.2  # of a budget in minutes
+_DROPOUT_STEPS = 4  # each is compiled anew where layers are
 
 
 def learning_rate(
@@ -39,3 +40,13 @@ def cooldown_left(cooldown: float, budget_done: float) -> float:
     Before the cooldown that is more than 1; without one it is infinite.
     """
     return max(1.0 - budget_done, 0.0) / cooldown if cooldown else math.inf
+
+
+def dropout_share(epochs: float, rise: float) -> float:
+    """The share of its rates that dropout has after so many epochs: 0, 1/4, … 1 over `rise` epochs.
+
+    Text that is seen for the first times cannot be learnt by heart yet (Morerio et al. 2017).
+    """
+    if epochs >= rise:
+        return 1.0
+    return math.floor(_DROPOUT_STEPS * epochs / rise) / _DROPOUT_STEPS

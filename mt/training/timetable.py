@@ -15,7 +15,7 @@ from mt.training.budget import budget_done, minutes_done, reason_to_end
 from mt.training.data_loader import BatchStream
 from mt.training.minutes import MinutesPlan
 from mt.training.progress import Cooldown, Progress
-from mt.training.schedule import cooldown_left, learning_rate
+from mt.training.schedule import cooldown_left, dropout_share, learning_rate
 from mt.training.validation import validation_interval
 
 
@@ -122,6 +122,10 @@ class Timetable:
             for each in (self.config, then)
         )
         return left > left_then
+
+    def dropout(self) -> float:
+        """The share of its rates that dropout has in the running update."""
+        return dropout_share(self.stream.epochs, self.config.dropout_epochs)
 
     def started(
         self, num_parameters: int, device: torch.device, dtype: torch.dtype

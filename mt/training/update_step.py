@@ -63,7 +63,9 @@ class UpdateStep:
         self.parts.model.train()
         optimizer = self.parts.optimizer
         with products_in_tf32(self.device, is_on=self.tf32):
-            done = self.gradients.accumulate(batches, drop_gradient=optimizer.zero_grad)
+            done = self.gradients.accumulate(
+                batches, drop_gradient=optimizer.zero_grad, dropout=self.timetable.dropout()
+            )
         length = clip_gradient(self.parts.model, self.config.clip_norm)
         if self.device.type != "cpu":
             self.stream.prepare(self.config.accumulate)  # a GPU is still at the gradient

@@ -89,14 +89,17 @@ class Workers:
         self.generators = [torch.Generator().manual_seed(seed + i) for i in range(count)]
         """Those of dropout, one a part; a checkpoint holds their states."""
 
-    def accumulate(self, batches: Sequence[Batch]) -> Accumulated:
-        """Leave the gradient of `batches` in the parameters, divided by their target tokens."""
+    def accumulate(self, batches: Sequence[Batch], *, dropout: float = 1.0) -> Accumulated:
+        """Leave the gradient of `batches` in the parameters, divided by their target tokens.
+
+        `dropout` is the share of its rates that dropout has.
+        """
         num_tokens = sum(batch.num_target_tokens for batch in batches)
         shares: list[list[Batch]] = [[] for _ in self.generators]
         for batch in batches:
             for share, piece in zip(shares, cut(batch, len(shares)), strict=False):
                 share.append(piece)
-        parts = [Part(batches=share, num_tokens=num_tokens) for share in shares]
+        parts = [Part(batches=share, num_tokens=num_tokens, dropout=dropout) for share in shares]
         self._start()
         with using_threads(self.threads):
             found = self._found(parts)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
-from mt.model.dropout import Dropout
+from mt.model.dropout import Dropout, set_dropout_share
 
 
 @pytest.mark.parametrize("rate", [0.001, 0.1, 0.3, 0.5, 0.9])
@@ -39,6 +40,21 @@ def test_dropout_passes_gradients_only_through_what_it_kept() -> None:
     out.sum().backward()
     assert x.grad is not None
     torch.testing.assert_close(x.grad * x.detach(), out.detach())
+
+
+def test_a_share_of_the_rate_is_in_force_in_all_of_a_model_and_none_in_evaluation() -> None:
+    model = nn.Sequential(Dropout(0.5), nn.Sequential(nn.ReLU(), Dropout(0.25)))
+    drops = [module for module in model.modules() if isinstance(module, Dropout)]
+    set_dropout_share(model, 0.5)
+    assert [each.rate_in_force for each in drops] == [0.25, 0.125]
+    assert float((drops[0](torch.ones(1000, 800)) == 0).double().mean()) == pytest.approx(
+        0.25, abs=3e-3
+    )
+    set_dropout_share(model, 0.0)
+    x = torch.randn(5, 7)
+    assert drops[0](x) is x
+    set_dropout_share(model, 1.0)
+    assert [each.eval().rate_in_force for each in drops] == [0.0, 0.0]
 
 
 def test_dropout_refuses_a_rate_of_one() -> None:

@@ -10,7 +10,7 @@ from mt.config import TrainingConfig
 from mt.training.budget import budget_done, minutes_done
 from mt.training.optimizer import make_optimizer
 from mt.training.progress import Progress
-from mt.training.schedule import learning_rate
+from mt.training.schedule import dropout_share, learning_rate
 from mt.training.weight_average import WeightAverage
 
 
@@ -56,6 +56,13 @@ def test_a_cooldown_ends_at_zero_and_touches_nothing_before() -> None:
     assert rate(0.0) == rate(0.75) == 1.0
     assert rate(0.875) == pytest.approx(0.5)
     assert rate(1.0) == 0.0
+
+
+def test_dropout_rises_in_four_steps_and_then_stays() -> None:
+    epochs = (0.0, 4.99, 5.0, 9.9, 10.0, 15.0, 19.99, 20.0, 300.0)
+    shares = [dropout_share(each, 20.0) for each in epochs]
+    assert shares == [0.0, 0.0, 0.25, 0.25, 0.5, 0.75, 0.75, 1.0, 1.0]
+    assert dropout_share(0.0, 0.0) == 1.0
 
 
 def test_the_largest_share_of_the_budgets_counts() -> None:

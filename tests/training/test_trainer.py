@@ -12,7 +12,7 @@ from torch import Tensor
 from mt.config import Config, Optimizer
 from mt.corpus.store import TokenBlock, TokenStore, write_tokens
 from mt.errors import ModelFolderError, TrainingError
-from mt.events import BatchDone, Validated
+from mt.events import BatchDone, TrainingStarted, Validated
 from mt.training import checkpoint
 from mt.training.batch import Batch, label_indices_of, make_batch
 from tests.training.small_run import PLAN, TINY, VOCABULARY, Run, budget, same
@@ -75,12 +75,12 @@ def test_a_resumed_run_is_the_run_itself(
     """40 updates equal stopping in the middle of an epoch and going on, bit for bit."""
     (tmp_path / "whole").mkdir()
     (tmp_path / "parts").mkdir()
-    whole = Run(tmp_path / "whole", budget(40, optimizer=optimizer))
+    whole = Run(tmp_path / "whole", budget(40, optimizer=optimizer, dropout_epochs=6.0))
     whole.trainer.run()
     losses: list[float] = []
     for number, end in enumerate([*stops, 40]):
         torch.manual_seed(999 + number)  # another process has another random state
-        part = Run(tmp_path / "parts", budget(end, optimizer=optimizer))
+        part = Run(tmp_path / "parts", budget(end, optimizer=optimizer, dropout_epochs=6.0))
         if number:
             part.trainer.resume()
             assert part.trainer.progress.update == stops[number - 1]
@@ -90,6 +90,29 @@ def test_a_resumed_run_is_the_run_itself(
     assert same(part.weights(), whole.weights())
     for key in ("epoch", "batch", "target_tokens"):
         assert getattr(part.trainer.progress, key) == getattr(whole.trainer.progress, key)
+
+
+def test_dropout_begins_without_any_and_rises_by_epochs(tmp_path: Path) -> None:
+    """Until a quarter of the epochs are over it is a run without dropout; so it is resumed."""
+    losses = []
+    plans = ((0.3, 8.0), (0.0, 0.0), (0.3, 0.0))
+    for number, (rate, epochs) in enumerate(plans):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        run = Run(
+            folder,
+            budget(30, dropout_epochs=epochs),
+            model=dataclasses.replace(TINY, dropout=rate),
+        )
+        run.trainer.run()
+        losses.append(run.losses)
+    rising, without, at_once = losses
+    (per_epoch,) = {e.updates_per_epoch for e in run.events if isinstance(e, TrainingStarted)}
+    first = 2 * per_epoch
+    assert 4 < first < 28
+    assert rising[: first - 1] == without[: first - 1]
+    assert rising[first + 1 :] != without[first + 1 :]
+    assert at_once[0] != without[0]
 
 
 def test_the_best_score_and_the_patience_survive_a_stop(tmp_path: Path) -> None:

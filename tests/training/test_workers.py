@@ -123,20 +123,27 @@ def pairs() -> TokenStore:
     return write_pairs(Path(tempfile.mkdtemp()) / "pairs.arrow", 9)
 
 
-def computed(made: Workers, *, states: Sequence[Tensor], batches: Sequence[Batch]) -> list[Tensor]:
+def computed(
+    made: Workers, *, states: Sequence[Tensor], batches: Sequence[Batch], dropout: float = 1.0
+) -> list[Tensor]:
     """Loss, gradient and the next states of the generators."""
     for generator, state in zip(made.generators, states, strict=True):
         generator.set_state(state)
-    done = made.accumulate(batches)
+    done = made.accumulate(batches, dropout=dropout)
     assert done.loss is not None
     gradient = [p.grad.clone() for p in made._parameters if p.grad is not None]
     return [done.loss.float(), *gradient, *(g.get_state() for g in made.generators)]
 
 
 @needs_processes
-@pytest.mark.parametrize("late", [(), (1,), (2,), (0,), (0, 2)])
+@pytest.mark.parametrize(
+    ("late", "dropout"), [((), 0.0), ((1,), 0.5), ((2,), 1.0), ((0,), 0.5), ((0, 2), 1.0)]
+)
 def test_who_computes_a_part_changes_nothing(
-    with_processes: Workers, late: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    with_processes: Workers,
+    late: tuple[int, ...],
+    dropout: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     states = [torch.Generator().manual_seed(i).get_state() for i in range(3)]
     batches = [make_batch(pairs(), [0, 1, 2, 3]), make_batch(pairs(), [4, 5, 6, 7, 8])]
@@ -144,7 +151,7 @@ def test_who_computes_a_part_changes_nothing(
     assert processes is not None
     monkeypatch.setattr(with_processes, "_processes", None)
     monkeypatch.setattr(with_processes, "_may_start", False)
-    usual = computed(with_processes, states=states, batches=batches)
+    usual = computed(with_processes, states=states, batches=batches, dropout=dropout)
     monkeypatch.setattr(with_processes, "_processes", processes)
     computed_here: list[int] = []
     compute = with_processes._compute
@@ -160,7 +167,7 @@ def test_who_computes_a_part_changes_nothing(
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
-        shaken = computed(with_processes, states=states, batches=batches)
+        shaken = computed(with_processes, states=states, batches=batches, dropout=dropout)
     finally:
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
