@@ -55,10 +55,14 @@ class Start:
 
     @property
     def draft(self) -> Config:
-        """The settings of a run from here, where the user gives no others."""
+        """The settings of a run from here, where the user gives no others.
+
+        Dropout has its rates from the first epoch on: the model knows other text already.
+        """
         of_preset = PRESETS.get(self.config.preset, Config)()
         return dataclasses.replace(
             of_preset,
+            training=dataclasses.replace(of_preset.training, dropout_epochs=0.0),
             preset=self.config.preset,
             source_language=self.config.source_language,
             target_language=self.config.target_language,

@@ -21,7 +21,7 @@ _SETTINGS = (
     *("--set", "tokenizer.kind=bpe", "--set", "corpus.max_length=50"),
     *("--set", "model.d_model=64", "--set", "model.d_inner=128", "--set", "model.dropout=0.1"),
     *("--set", "model.encoder_layers=2", "--set", "model.decoder_layers=2"),
-    *("--set", "training.peak_rate=5e-3", "--set", "training.warmup_updates=100"),
+    *("--set", "training.warmup_updates=100"),
     *("--set", "training.validate_every=100"),
 )
 

@@ -20,6 +20,7 @@ from tests.forked_python import ROOT, Process, start_python
 _TIMEOUT = 120.0  # seconds
 
 SMALL = (
+    *("--preset", "tiny-2017"),
     *("--vocab-size", "300", "--device", "cpu", "--precision", "float32"),
     *("--set", "model.d_model=8", "--set", "model.d_inner=8", "--set", "model.heads=2"),
     *("--set", "model.encoder_layers=1", "--set", "model.decoder_layers=1"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -231,6 +232,8 @@ def test_validations_do_not_repeat_that_warning(
     config = own_model / "config.toml"
     text = config.read_text("utf-8")
     config.write_text(text.replace("validate_every = 100", "validate_every = 1"), "utf-8")
+    (kept,) = (own_model / "training").glob("before-cooldown-*")  # else it would go back to that
+    shutil.rmtree(kept)
     before = len(records(own_model, "Validated"))
     run_here("train", "--resume", own_model, "--updates", "303").check()
     assert len(records(own_model, "Validated")) == before + 3

@@ -101,7 +101,7 @@ def test_weights_of_another_model_are_refused(model: Path, swapped: Path, toy: T
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("heads", 8), ("norm", "post"), ("activation", "gelu"), ("positions", "rotary")],
+    [("heads", 8), ("norm", "post"), ("activation", "gelu"), ("positions", "sinusoidal")],
 )
 def test_settings_of_another_model_are_refused(
     name: str, value: int | str, own_model: Path, toy: Toy

@@ -162,8 +162,8 @@ def test_words_of_the_toy_language_are_aligned_with_their_translations(
     found = [link.split("-") for line in run.lines for link in line.split()]
     num_words = sum(len(source.split()) for source in sources)
     num_right = sum(source == target for source, target in found)
-    assert num_right >= 0.9 * num_words
-    assert num_right >= 0.9 * len(found)
+    assert num_right >= 0.8 * num_words
+    assert num_right >= 0.8 * len(found)
     as_json = [record["alignment"] for record in records(model, *toy.test.arguments)]
     assert [" ".join(f"{s}-{t}" for s, t in links) for links in as_json] == run.lines
 

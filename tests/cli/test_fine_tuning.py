@@ -112,7 +112,14 @@ def test_what_contradicts_the_start_is_refused_by_name(
 def test_what_agrees_with_the_start_may_be_said(
     base: Path, more: list[str], tmp_path: Path
 ) -> None:
-    options = ("--preset", "tiny", "--set", "model.d_model=8", "--set", "tokenizer.kind=unigram")
+    options = (
+        "--preset",
+        "tiny-2017",
+        "--set",
+        "model.d_model=8",
+        "--set",
+        "tokenizer.kind=unigram",
+    )
     run_here("train", *more, "--from", base, "-o", tmp_path / "new", *BRIEF, *options).check()
     tokenizers = [(folder / "tokenizer.model").read_bytes() for folder in (base, tmp_path / "new")]
     assert tokenizers[0] == tokenizers[1]
