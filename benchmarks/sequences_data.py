@@ -1,11 +1,15 @@
-"""The two corpora of docs/sequences.md: symbol sequences that are made up, and no language.
+"""The corpora of docs/sequences.md and docs/tutorial.md: symbol sequences, and no language.
 
+    python benchmarks/sequences_data.py copy FOLDER
+    python benchmarks/sequences_data.py reverse FOLDER
     python benchmarks/sequences_data.py rewriting FOLDER
     python benchmarks/sequences_data.py clicks FOLDER [--distance 50]
 
 Each writes train, dev and test as aligned text, `.source` and `.target`. The same arguments write
 the same files.
 
+- `copy` and `reverse` have 1 to 12 of the letters a to h as a source, which the target repeats, or
+  has the other way round.
 - `rewriting` is like letters to sounds. A source is a made-up word, a letter a symbol; its target
   follows from rules that look at the neighbours: `s h` is one sound, `c` is soft before `e` and
   `i`, a vowel is long where one consonant and a final `e` follow, and that `e` is silent.
@@ -61,6 +65,14 @@ def sounds_of(word: str) -> list[str]:
     return found
 
 
+def letter_pairs(count: int, *, seed: str, is_reversed: bool) -> list[Pair]:
+    """So many sources of 1 to 12 letters, with the same letters or their reverse as a target."""
+    draw = random.Random(seed)
+    sources = [draw.choices("abcdefgh", k=draw.randint(1, 12)) for _ in range(count)]
+    step = -1 if is_reversed else 1
+    return [(" ".join(source), " ".join(source[::step])) for source in sources]
+
+
 def rewriting_pairs(count: int, *, seed: str) -> list[Pair]:
     """So many different words of one to three syllables with their sounds."""
     draw = random.Random(seed)
@@ -102,11 +114,17 @@ def write_corpus(folder: Path, make: Callable[[int, str], Sequence[Pair]]) -> No
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("task", choices=["rewriting", "clicks"])
+    parser.add_argument("task", choices=["copy", "reverse", "rewriting", "clicks"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--distance", type=int, default=50, help="of clicks: steps back")
     arguments = parser.parse_args()
-    if arguments.task == "rewriting":
+    if arguments.task in ("copy", "reverse"):
+        is_reversed = arguments.task == "reverse"
+        write_corpus(
+            arguments.folder,
+            lambda count, part: letter_pairs(count, seed=part, is_reversed=is_reversed),
+        )
+    elif arguments.task == "rewriting":
         write_corpus(arguments.folder, lambda count, part: rewriting_pairs(count, seed=part))
     else:
         distance = arguments.distance

@@ -1,4 +1,4 @@
-"""The page on symbol sequences is true: its corpora are those it shows, its commands run."""
+"""The pages on symbol sequences are true: their corpora are those they show, their commands run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import pytest
 from tests.cases.runs import run_here
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "sequences.md").read_text("utf-8")
+PAGE, TUTORIAL = (
+    (ROOT / "docs" / name).read_text("utf-8") for name in ("sequences.md", "tutorial.md")
+)
 NUM_PAIRS = {"train": 60, "dev": 4, "test": 3}
 
 
@@ -25,21 +27,28 @@ def generator() -> dict[str, Any]:
     return names
 
 
-def shown(name: str) -> list[list[str]]:
-    """The cells of a table of the page, without its head."""
+def shown(name: str, page: str = PAGE) -> list[list[str]]:
+    """The cells of a table of a page, without its head."""
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    rows = PAGE.partition(begin)[2].partition(end)[0].splitlines()
+    rows = page.partition(begin)[2].partition(end)[0].splitlines()
     return [re.findall("`(.*?)`", row) for row in rows[2:]]
 
 
-def commands() -> list[str]:
-    blocks = re.findall(r"```sh\n(.*?)```", PAGE, flags=re.DOTALL)
+def commands(page: str) -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL)
     return [line for block in blocks for line in block.split("\n") if line]
 
 
 def test_the_words_shown_are_those_of_the_corpus(generator: dict[str, Any]) -> None:
     pairs = generator["rewriting_pairs"](500, seed="test")
     assert [list(pair) for pair in pairs[:3]] == shown("words")
+
+
+def test_the_letters_shown_are_those_of_the_corpus(generator: dict[str, Any]) -> None:
+    (pair,) = generator["letter_pairs"](1, seed="test", is_reversed=True)
+    assert [list(pair)] == shown("letters", TUTORIAL)
+    ((source, target),) = generator["letter_pairs"](1, seed="test", is_reversed=False)
+    assert source == target == pair[0]
 
 
 def test_the_clicks_shown_are_those_of_the_corpus(generator: dict[str, Any]) -> None:
@@ -71,14 +80,15 @@ def test_a_distance_beyond_the_window_is_refused(distance: int, generator: dict[
         generator["click_pairs"](1, distance=distance, seed="test")
 
 
+@pytest.mark.parametrize("page", [PAGE, TUTORIAL], ids=["sequences", "tutorial"])
 def test_the_commands_of_the_page_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generator: dict[str, Any]
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generator: dict[str, Any]
 ) -> None:
     """Each command runs as it stands, on a few pairs and with a budget of one update."""
     monkeypatch.chdir(tmp_path)
-    (settings,) = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
-    Path("small.toml").write_text(settings, "utf-8")
-    for command in commands():
+    for settings in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL):
+        Path("small.toml").write_text(settings, "utf-8")
+    for command in commands(page):
         words, _, redirected = command.partition(" > ")
         words, _, given = words.partition(" < ")
         program, *arguments = shlex.split(words)

@@ -52,16 +52,9 @@ class RunPlan:
 
 
 def _of_preset(name: str, values: Values) -> Config:
-    """`values` over those of a preset, in the architecture that they name.
-
-    What comes out of symbols often stands at a known place among them, which attention to the
-    source finds sooner by absolute positions than by rotary ones (docs/log.md).
-    """
-    given = values.get("model", {})
-    config = preset(name, given.get("architecture", ModelConfig.architecture)).with_values(values)
-    if config.tokenizer.takes_symbols and "positions" not in given:
-        config = config.with_values({"model": {"positions": "sinusoidal"}})
-    return _fit_symbols(config, values)
+    """`values` over those of a preset, in the architecture that they name."""
+    architecture = values.get("model", {}).get("architecture", ModelConfig.architecture)
+    return _fit_symbols(preset(name, architecture).with_values(values), values)
 
 
 def _fit_symbols(config: Config, given: Values) -> Config:
