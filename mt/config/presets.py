@@ -140,10 +140,11 @@ def preset_for(num_pairs: int) -> str:
 def vocab_size_for(num_pairs: int) -> int:
     """The number of pieces that fits a corpus of `num_pairs`.
 
-    Small vocabularies do better on small corpora (Sennrich and Zhang 2019); above a million
-    pairs 32,000 is the field's custom.
+    Small vocabularies do better on small corpora (Sennrich and Zhang 2019), but for runs of few
+    epochs on long sentences they can be too small (docs/log.md); above a million pairs 32,000 is
+    the field's custom.
     """
-    for limit, size in ((5_000, 1_000), (20_000, 2_000), (60_000, 4_000), (300_000, 8_000)):
+    for limit, size in ((5_000, 1_000), (60_000, 4_000), (300_000, 8_000)):
         if num_pairs < limit:
             return size
     return 16_000 if num_pairs < 1_000_000 else 32_000
