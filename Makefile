@@ -25,7 +25,7 @@ EXAMPLES := 200
 demo: .venv/installed
 	rm -rf $(DEMO)
 	$(BIN)/mt train $(STARTER)/train.de $(STARTER)/train.en \
-	    --dev $(STARTER)/dev.de --dev $(STARTER)/dev.en --updates 1800 -o $(DEMO)
+	    --dev $(STARTER)/dev.de --dev $(STARTER)/dev.en --updates 400 --set training.warmup_updates=100 -o $(DEMO)
 	head -n 5 $(STARTER)/test.de
 	head -n 5 $(STARTER)/test.de | $(BIN)/mt translate -m $(DEMO)
 	$(BIN)/mt eval -m $(DEMO) $(STARTER)/test.de $(STARTER)/test.en | awk '\

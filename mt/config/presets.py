@@ -144,7 +144,12 @@ def vocab_size_for(num_pairs: int) -> int:
     epochs on long sentences they can be too small (docs/log.md); above a million pairs 32,000 is
     the field's custom.
     """
-    for limit, size in ((5_000, 1_000), (60_000, 4_000), (300_000, 8_000)):
+    for limit, size in (
+        (2_000, 1_000),
+        (5_000, 2_000),
+        (60_000, 4_000),
+        (300_000, 8_000),
+    ):
         if num_pairs < limit:
             return size
     return 16_000 if num_pairs < 1_000_000 else 32_000
