@@ -49,7 +49,7 @@ _LONGEST_WARMUP = 0.2  # of the updates of a run, as of a budget in minutes
 _STARTING = 6.0  # seconds of a round before it is timed: worker processes start meanwhile
 
 Settings = dict[str, list[str]]
-"""The settings of variants, as arguments of `--set`, by their names."""
+"""The settings of variants by their names: arguments of `--set`, or flags as `--preset=tiny`."""
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -146,6 +146,13 @@ def _text_flags(work: Path, name: str) -> list[str]:
     return [*files["train"], *(w for path in files["dev"] for w in ("--dev", path)), *against]
 
 
+def _as_flags(settings: Iterable[str]) -> list[str]:
+    """Settings as arguments of `mt train`."""
+    return [
+        word for each in settings for word in ([each] if each.startswith("--") else ["--set", each])
+    ]
+
+
 @click.group()
 def main() -> None:
     """Compare settings."""
@@ -188,8 +195,8 @@ def _timed(work: Path, name: str, settings: Sequence[str], seconds: float) -> tu
     if not prepared.exists():
         prepared.parent.mkdir(parents=True, exist_ok=True)
         quick = ["search.beam=1", "search.max_length=1", *settings]
-        sets = [word for each in quick for word in ("--set", each)]
-        mt("train", *_text_flags(work, name), "-o", str(prepared), "--updates", "1", *sets)
+        flags = ("-o", str(prepared), "--updates", "1", *_as_flags(quick))
+        mt("train", *_text_flags(work, name), *flags)
     config = read_config(prepared)
     tokenizers = TokenizerPair.load(prepared, joint=config.tokenizer.joint)
     device = torch.device("cpu")
@@ -271,8 +278,7 @@ def _train(work: Path, run: Run, settings: Iterable[str]) -> dict[str, Any]:
         command += ["--resume", str(model)]
     else:
         command += [*_text_flags(work, run.text), "-o", str(model), "--seed", str(run.seed)]
-        command += ["--updates", str(run.updates)]
-        command += [word for each in sets for word in ("--set", each)]
+        command += ["--updates", str(run.updates), *_as_flags(sets)]
     with Path(f"{model}.log").open("a", encoding="utf-8") as log:
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         subprocess.run(command, check=True, stdout=log, stderr=log, env=environment)
