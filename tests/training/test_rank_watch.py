@@ -71,7 +71,7 @@ def test_the_end_of_the_first_rank_ends_the_others(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_lives_but_is_stuck_counts_as_lost_after_the_timeout(tmp_path: Path) -> None:
-    status, lines = watch(tmp_path, "gathers", "stops", timeout=10)[0]
+    status, lines = watch(tmp_path, "gathers", "stops", timeout=6)[0]
     assert status == 1
     assert len(lines) == 1, lines
     assert lines[0].startswith("mt: error: rank 0 of 2 lost another one")
