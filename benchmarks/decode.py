@@ -39,7 +39,8 @@ from decode_systems import (
 from decode_tables import show_latency, show_speed, summary_of
 from time_to_quality import find
 
-from mt.evaluation.scores import Score, corpus_scores
+from mt.evaluation import metrics
+from mt.evaluation.scores import Score
 from mt.formats.text import read_text_lines
 
 _BASE_SENTENCES, _BASE_TOKENS = 128, 25
@@ -155,7 +156,9 @@ def measure(case: Case, plan: Plan) -> tuple[list[Result], list[tuple[System, st
 def scores_of(output: str, reference: Sequence[str]) -> list[Score]:
     """BLEU and chrF of the first translation of each line."""
     hypotheses = read_text_lines(Path(output))[: len(reference)]
-    return corpus_scores(hypotheses, [reference])
+    recipe = metrics.Recipe(metrics=("bleu", "chrf"))
+    measured = metrics.measure(hypotheses, metrics.metrics_for([reference], recipe))
+    return [each.score() for each in measured]
 
 
 def versions(systems: Sequence[str]) -> dict[str, str]:

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from mt.evaluation.scores import corpus_scores
 from tests.cases.conftest import Trained
 from tests.cases.model_files import records
 from tests.cases.runs import Run, run_here, run_process
 from tests.cases.toy import Toy, as_bytes, as_lines, toy_pairs
+from tests.evaluation.corpus_scores import corpus_scores
 
 HYPOTHESES = [
     "the red boat sails north",

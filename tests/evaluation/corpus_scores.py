@@ -7,8 +7,21 @@ from collections.abc import Sequence
 from mt import __version__
 from mt.errors import DataError
 from mt.evaluation.exact import exact_matches
+from mt.evaluation.metrics import Recipe, measure, metrics_for
 from mt.evaluation.scores import Score
 from mt.evaluation.sequences import symbol_errors
+
+
+def corpus_scores(
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> list[Score]:
+    """BLEU and chrF2 of a whole corpus, as `mt eval` computes them."""
+    recipe = Recipe(metrics=("bleu", "chrf"), tokenize=tokenize, lowercase=lowercase)
+    return [each.score() for each in measure(hypotheses, metrics_for(references, recipe))]
 
 
 def exact_match(
