@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
-from mt.errors import ConfigError
+from mt.errors import ConfigError, DataError
 from mt.languages import base_code, is_chinese
 
 _OWN_TOKENIZER = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
@@ -57,6 +58,42 @@ def tokenizer_for(language: str) -> BleuTokenizer:
 def looks_tokenised(hypotheses: Sequence[str]) -> bool:
     """Whether most lines end in a separate full stop, as in tokenised text."""
     return 2 * sum(line.endswith(" .") for line in hypotheses) > len(hypotheses)
+
+
+def corpus_scores(
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> list[Score]:
+    """BLEU (Papineni et al. 2002) and chrF2 (Popović 2015) of a whole corpus, by sacreBLEU.
+
+    hypotheses: one text a segment, detokenised; references: one or more lists as long as it. An
+    empty hypothesis stays and costs.
+
+    Raises DataError when lengths differ or nothing is there, ConfigError when the tokenizer is
+    not installed.
+    """
+    if not references:
+        raise ValueError("there must be one list of references at least")
+    for number, reference in enumerate(references, start=1):
+        if len(reference) != len(hypotheses):
+            raise DataError(
+                f"{len(hypotheses)} hypotheses, but reference {number} has {len(reference)} lines"
+            )
+    if not hypotheses:
+        raise DataError("nothing to score: hypotheses and references are empty")
+    bleu = bleu_metric(tokenize, lowercase=lowercase)
+    scores = []
+    for metric in (bleu, CHRF(lowercase=lowercase)):
+        result = metric.corpus_score(list(hypotheses), [list(r) for r in references])
+        # A perfect score comes as 100.00000000000004.
+        value = min(max(float(result.score), 0.0), 100.0)
+        scores.append(
+            Score(name=result.name, score=value, signature=metric.get_signature().format())
+        )
+    return scores
 
 
 def word_splitter(tokenize: str) -> Callable[[str], tuple[str, ...]]:
