@@ -23,6 +23,7 @@ from mt.text.words import word_of_each_token
 
 _NUM_RESERVED = 4 + 256  # the four above and a piece for each byte
 _TRAINING_THREADS = 2  # a constant: sums over threads would make the pieces depend on it
+_FEW_TEXTS = 64  # which are encoded sooner than threads are started
 _LEAST_COVERAGE = 0.98  # sentencepiece refuses less
 _LONGEST_LINE = 4000  # bytes; longer lines are cut for sentencepiece, which would skip them
 
@@ -71,6 +72,8 @@ class SubwordTokenizer(Tokenizer):
 
     def encode_batch(self, texts: Sequence[str], *, num_threads: int = -1) -> list[list[int]]:
         """`encode` for many texts, on all cores unless `num_threads` says how many."""
+        if len(texts) < _FEW_TEXTS:
+            return [self.encode(text) for text in texts]
         ids: list[list[int]] = self._processor.Encode(
             [normalise(text) for text in texts], num_threads=num_threads
         )

@@ -17,7 +17,7 @@ from torch.nn import functional
 from mt.model.attention import MultiHeadAttention, has_fused_kernels
 from mt.model.inference.linear import Products, make_product
 from mt.model.relative import RelativeAttention
-from mt.model.rotary import RotaryAttention, rotated
+from mt.model.rotary import RotaryAttention
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,7 @@ class Offsets:
 
 
 PositionInput = Tensor | Offsets | None
-"""What self-attention is to know of positions: the angles of rotary ones, (T, E) or (B, 1, 1, E),
-offsets, or nothing."""
+"""What self-attention is to know of positions: the turns of rotary ones, offsets, or nothing."""
 
 
 def make_self_attention(attention: MultiHeadAttention, products: Products) -> SelfAttention:
@@ -59,24 +58,39 @@ class SelfAttention:
         """Arrange `attention`; `query_bias` (D) is added to its bias of queries, over sqrt(E)."""
         self._heads = attention.heads
         self._shared = attention.key_value_heads
+        self._head_width = attention.head_width
+        self._is_turned = [True] * self._heads + [True, False] * self._shared
         weight, bias = _scaled_query(attention)
         if query_bias is not None:
             bias = query_bias if bias is None else bias + query_bias
         both, both_bias = by_heads(attention)
         if bias is not None and both_bias is None:
             both_bias = bias.new_zeros(both.size(0))
+        joined = None if bias is None or both_bias is None else torch.cat((bias, both_bias))
         self._project = make_product(
-            torch.cat((weight, both)),
-            None if bias is None or both_bias is None else torch.cat((bias, both_bias)),
+            self.arranged(torch.cat((weight, both))),
+            None if joined is None else self.arranged(joined),
             products,
         )
         self._output = make_product(attention.output.weight, attention.output.bias, products)
+
+    def arranged(self, x: Tensor) -> Tensor:
+        """The rows of queries, then of keys and values by heads, ((H + 2 G) E, ...), in order."""
+        return x
+
+    def located(self, positions: PositionInput) -> PositionInput:
+        """What `project` takes, the same for all layers, from what the model has of positions."""
+        return positions
+
+    def turned(self, rows: Tensor, size: int, positions: PositionInput) -> Tensor:
+        """Rows (B T, (H + 2 G) E) as their positions turn them."""
+        return rows
 
     def project(self, x: Tensor, size: int, positions: PositionInput) -> tuple[Tensor, Tensor]:
         """Rows (B T, D) -> queries (B, H, T, E), keys and values (B, G, T, 2 E)."""
         width = x.size(1)
         length, head = x.size(0) // size, width // self._heads
-        rows = self._project(x)
+        rows = self.turned(self._project(x), size, positions)
         query = rows[:, :width].view(size, length, self._heads, head)
         key_value = rows[:, width:].view(size, length, self._shared, 2 * head)
         return query.transpose(1, 2), key_value.transpose(1, 2)
@@ -89,15 +103,36 @@ class SelfAttention:
 
 
 class RotarySelfAttention(SelfAttention):
-    """With queries and keys turned by their positions, so that keys can stay in the cache."""
+    """With queries and keys turned by their positions, so that keys can stay in the cache.
 
-    def project(self, x: Tensor, size: int, positions: PositionInput) -> tuple[Tensor, Tensor]:
+    The pairs that are turned (`mt.model.rotary`) stand side by side here: queries, keys and values
+    are complex numbers that one product turns, those of values by no angle.
+    """
+
+    def arranged(self, x: Tensor) -> Tensor:
+        """As in `SelfAttention`: in queries and keys the pairs (i, i + E/2) side by side."""
+        heads = x.view(self._heads + 2 * self._shared, self._head_width, *x.shape[1:])
+        is_turned = torch.tensor(self._is_turned, device=x.device)
+        pairs = heads[is_turned].unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2)
+        return heads.index_put((is_turned,), pairs).view(x.shape)
+
+    def located(self, positions: PositionInput) -> PositionInput:
+        """Cosines and sines (..., E) of each position -> what each pair is multiplied by.
+
+        Complex, (..., H + 2 G, E/2), and 1 for values.
+        """
+        assert isinstance(positions, Tensor)
+        turn = torch.complex(*positions.chunk(2, dim=-1))
+        either = torch.stack((torch.ones_like(turn), turn), dim=-2)
+        return either[..., torch.tensor(self._is_turned, device=turn.device).long(), :]
+
+    def turned(self, rows: Tensor, size: int, positions: PositionInput) -> Tensor:
         """As in `SelfAttention`."""
         assert isinstance(positions, Tensor)
-        query, key_value = super().project(x, size, None)
-        key = key_value[..., : query.size(3)]
-        key.copy_(rotated(key, positions))
-        return rotated(query, positions), key_value
+        wide = rows.to(torch.promote_types(rows.dtype, torch.float32))
+        pairs = wide.view(size, rows.size(0) // size, -1, self._head_width // 2, 2)
+        torch.view_as_complex(pairs).mul_(positions)
+        return wide.to(rows.dtype)
 
 
 class RelativeSelfAttention(SelfAttention):
@@ -173,7 +208,8 @@ def _attend(query: Tensor, key_value: Tensor, bias: Tensor) -> Tensor:
         elif bias.size(2) != 1:
             bias = bias.repeat(1, 1, heads // shared, 1)
     key, value = key_value[..., :width], key_value[..., width:]
-    if has_fused_kernels(query):
+    if size == 1 or has_fused_kernels(query):
+        # On a CPU, one operator in place of four: of a single sentence their number is the cost.
         mask = bias.to(query.dtype).expand(-1, -1, query.size(2), -1)
         out = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
     else:

@@ -56,6 +56,7 @@ class EncoderPrefill:
         heads = config.key_value_heads or config.heads
         bias = _padded(padding_bias(source_mask), whole_vectors(length))
         x, positions = embedded(source, self._embedding, self._positions, bias.size(3))
+        positions = self._layers[0].located(positions)
         for layer in self._layers:
             x, _ = layer.read(x, size, bias, positions)
         both = self._keys_values(self._norm(x))
@@ -95,6 +96,7 @@ class DecoderOnlyPrefill:
             bias = causal_bias(length, device=source.device)[None, None]
         bias = _padded(bias, whole_vectors(length))
         x, positions = embedded(source, self._embedding, self._positions, bias.size(3))
+        positions = self._layers[0].located(positions)
         kept: list[Tensor] = []
         for layer in self._layers:
             x, keys_values = layer.read(x, size, bias, positions)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -217,8 +218,7 @@ class DecoderState:
     def grown(self) -> DecoderState:
         """After a step: with a slot more for each row, seen only by it; the layers write them."""
         rows = self.rows_per_sentence
-        own = torch.full((rows, rows), -math.inf, dtype=self.past.dtype, device=self.past.device)
-        own.fill_diagonal_(0.0)
+        own = _own_slots(rows, self.past.dtype, self.past.device)
         positions = self.slot_positions
         if positions is not None:
             positions = torch.cat((positions, self.position[:, None].expand(-1, rows)), dim=1)
@@ -236,6 +236,13 @@ class DecoderState:
         length = self.past.size(2)
         padded = functional.pad(self.past, (0, whole_vectors(length) - length), value=-math.inf)
         return padded[:, None]
+
+
+@cache
+def _own_slots(rows: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """The bias (K, K) by which each row sees its own newest slot only."""
+    own = torch.full((rows, rows), -math.inf, dtype=dtype, device=device)
+    return own.fill_diagonal_(0.0)
 
 
 def _padded_left(past: Tensor, length: int) -> Tensor:

@@ -36,6 +36,10 @@ class SearchEncoderLayer:
         self._feed_forward = make_feed_forward(layer.feed_forward, products)
         self._feed_forward_residual = _Residual(layer.feed_forward_residual)
 
+    def located(self, positions: PositionInput) -> PositionInput:
+        """What this and all like layers take of positions, from what the model has of them."""
+        return self._attention.located(positions)
+
     def read(
         self, x: Tensor, size: int, bias: Tensor, positions: PositionInput
     ) -> tuple[Tensor, Tensor]:
@@ -73,6 +77,10 @@ class SearchDecoderLayer:
         self._self_residual = _Residual(layer.self_residual)
         self._cross_residual = _Residual(layer.cross_residual)
         self._feed_forward_residual = _Residual(layer.feed_forward_residual)
+
+    def located(self, positions: PositionInput) -> PositionInput:
+        """What this and all like layers take of positions, from what the model has of them."""
+        return self._attention.located(positions)
 
     def step(
         self, x: Tensor, number: int, state: DecoderState, past: Tensor, positions: PositionInput

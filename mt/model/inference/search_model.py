@@ -85,7 +85,7 @@ class SearchModel:
                 x = torch.add(table[:, None], x, alpha=self._scale)
             else:
                 x = x * self._scale
-                for_attention = table[:, None, None]
+                for_attention = self._layers[0].located(table[:, None])
         x = x.view(tokens.size(0), -1)
         for number, layer in enumerate(self._layers):
             x = layer.step(x, number, after, past, for_attention)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import torch
@@ -86,8 +87,12 @@ class ForbiddenSymbols:
 
     def forbid(self, scores: Tensor, tokens: Tensor, sentences: Sequence[Sentence]) -> None:
         """Forbid them everywhere."""
-        for symbol in self.symbols:
-            scores[..., symbol] = -math.inf
+        scores.index_fill_(-1, _on_device(self.symbols, scores.device), -math.inf)
+
+
+@cache
+def _on_device(symbols: tuple[int, ...], device: torch.device) -> Tensor:
+    return torch.tensor(symbols, dtype=torch.long, device=device)
 
 
 @dataclass(frozen=True)
