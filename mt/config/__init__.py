@@ -24,6 +24,7 @@ from mt.config.model import (
     NormKind,
     NormOrder,
     PositionKind,
+    Sinusoids,
     TiedEmbeddings,
 )
 from mt.config.search import LengthPenalty, SamplingConfig, SearchConfig, SearchPrecision
@@ -58,6 +59,7 @@ __all__ = [
     "SamplingConfig",
     "SearchConfig",
     "SearchPrecision",
+    "Sinusoids",
     "SubwordKind",
     "TiedEmbeddings",
     "TokenizerConfig",
@@ -87,7 +89,9 @@ class Config:
 
     def __post_init__(self) -> None:
         require(
-            self.tokenizer.joint or self.model.tied != "all",
+            self.tokenizer.joint
+            or self.tokenizer.kind == "imported"
+            or self.model.tied != "all",
             'model.tied = "all" needs one joint tokenizer: set tokenizer.joint = true or '
             'model.tied = "target"',
         )

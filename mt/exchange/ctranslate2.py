@@ -39,7 +39,7 @@ NUM_POSITIONS = 2048
 table, and refuses a sequence beyond it."""
 
 _VOCABULARY_MAP = "vmap.txt"
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swiglu": "SWISH"}
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWISH"}
 _NORMS = {"pre": True, "post": False}
 _POSITIONS = ("sinusoidal", "learned", "rotary")
 
@@ -101,6 +101,10 @@ def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     source_embedding.weight = weights.take(model.source_embedding.weight)
     spec.decoder.embeddings.weight = weights.take(model.target_embedding.weight)
     spec.decoder.projection.weight = weights.take(model.output_weight)
+    if model.output_bias is not None:
+        spec.decoder.projection.bias = weights.take(model.output_bias)
+    spec.encoder.scale_embeddings = spec.decoder.scale_embeddings = config.scale_embeddings
+    spec.decoder.start_from_zero_embedding = config.zero_start
     if config.positions == "rotary":
         del spec.encoder.position_encodings  # nothing is added to embeddings
     else:
@@ -204,7 +208,7 @@ class _Weights:
         if isinstance(positions, LearnedPositions):
             return self.take(positions.table)
         assert isinstance(positions, SinusoidalPositions)
-        return sinusoids(NUM_POSITIONS, positions.d_model).float().numpy()
+        return sinusoids(NUM_POSITIONS, positions.d_model, order=positions.order).float().numpy()
 
     def norm(self, spec: Any, norm: nn.Module) -> None:
         """Scale and shift of a normalisation."""

@@ -39,7 +39,7 @@ from mt.model.translation_model import TranslationModel
 from mt.model_folder.belonging import metadata_of, require_own_form, require_own_tokenizers
 from mt.text.tokenizer_pair import TokenizerPair
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _FREE_MEMORY = "Free the device of other programs, or use --device cpu"
 DEV = ("dev.source", "dev.target")
 CONFIG, WEIGHTS, METRICS, CARD, TRAINING = (
