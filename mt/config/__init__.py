@@ -15,6 +15,7 @@ from mt.config.corpus import (
     SubwordKind,
     TokenizerConfig,
     TokenizerKind,
+    TrainedTokenizer,
 )
 from mt.config.model import (
     Activation,
@@ -64,6 +65,7 @@ __all__ = [
     "TiedEmbeddings",
     "TokenizerConfig",
     "TokenizerKind",
+    "TrainedTokenizer",
     "TrainingConfig",
 ]
 

@@ -9,7 +9,8 @@ from typing import Literal, get_args
 from mt.errors import require
 
 SubwordKind = Literal["unigram", "bpe"]
-TokenizerKind = Literal[SubwordKind, "symbols", "imported"]
+TrainedTokenizer = Literal[SubwordKind, "symbols"]
+TokenizerKind = Literal[TrainedTokenizer, "imported"]
 Droppable = Literal[
     "not_utf8",
     "long",

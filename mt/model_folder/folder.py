@@ -6,6 +6,7 @@ truecase.txt         the usual case of source words
 model.safetensors    the best weights so far
 metrics.jsonl        what happened during training
 average.json         what the weights are the mean of, if `mt average` made them
+imported.json        where they come from, if `mt import` made them
 README.md            the model card
 scores.json          scores of test sets, if `mt eval --card` was run
 dev.source, .target  the validation set

@@ -18,7 +18,7 @@ from mt.cli.options import (
     typed_command,
     weight_option,
 )
-from mt.config import DROPPABLE, Architecture, CorpusConfig, TokenizerKind
+from mt.config import DROPPABLE, Architecture, CorpusConfig, TrainedTokenizer
 from mt.config.presets import PRESETS
 from mt.tasks.requests import TrainRequest
 
@@ -58,7 +58,7 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
 )
 @click.option(
     "--tokenizer",
-    type=click.Choice(get_args(TokenizerKind)),
+    type=click.Choice(get_args(TrainedTokenizer)),
     help="Subwords by a unigram model (the default) or byte pairs, or space-separated symbols.",
 )
 @click.option("--vocab-size", type=POSITIVE, help="Pieces; else by the corpus.")
