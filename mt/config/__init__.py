@@ -91,9 +91,7 @@ class Config:
 
     def __post_init__(self) -> None:
         require(
-            self.tokenizer.joint
-            or self.tokenizer.kind == "imported"
-            or self.model.tied != "all",
+            self.tokenizer.joint or self.tokenizer.kind == "imported" or self.model.tied != "all",
             'model.tied = "all" needs one joint tokenizer: set tokenizer.joint = true or '
             'model.tied = "target"',
         )

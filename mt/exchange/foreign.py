@@ -170,13 +170,18 @@ class _Tensors:
         """Those of the source, of the target and of the output, each (V, D)."""
         foreign = self._foreign
         sizes = len(foreign.source.pieces), len(foreign.target.pieces)
-        tied = [OUTPUT] * foreign.ties_output
+        if not foreign.ties_output:  # transformers 5 ties nothing then, whatever is shared
+            if foreign.shares_embeddings and SHARED in self._left:
+                shared = self._left.pop(SHARED)
+                self._left.setdefault(SOURCE, shared)
+                self._left.setdefault(TARGET, shared)
+            source, target = self._one(sizes[0], SOURCE), self._one(sizes[1], TARGET)
+            return source, target, self._one(sizes[1], OUTPUT)
         if foreign.shares_embeddings:
-            source = target = self._one(sizes[0], SHARED, SOURCE, TARGET, *tied)
+            source = target = self._one(sizes[0], SHARED, SOURCE, TARGET, OUTPUT)
         else:
-            source = self._one(sizes[0], SOURCE)
-            target = self._one(sizes[1], TARGET, *tied)
-        return source, target, target if tied else self._one(sizes[1], OUTPUT)
+            source, target = self._one(sizes[0], SOURCE), self._one(sizes[1], TARGET, OUTPUT)
+        return source, target, target
 
     def _one(self, size: int, *names: str) -> Tensor:
         """The tensor (V, D) that bears several names; the files may hold it more than once."""

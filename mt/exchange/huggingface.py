@@ -248,7 +248,9 @@ def _check_positions(tensors: dict[str, Tensor], config: ModelConfig, *, name: s
 def _languages(options: Options) -> tuple[str, str]:
     """Source and target as tokenizer_config.json names them, where it names one language each."""
     source, target = (options.found(key) for key in ("source_lang", "target_lang"))
-    if all(isinstance(each, str) and each.isalpha() and len(each) <= 3 for each in (source, target)):
+    if all(
+        isinstance(each, str) and each.isalpha() and len(each) <= 3 for each in (source, target)
+    ):
         return str(source), str(target)
     return "", ""
 

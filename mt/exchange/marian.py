@@ -158,9 +158,9 @@ def read_marian(
 
 def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise ModelFolderError(f"{path} is not an .npz file, or is damaged: {error}") from error
 
 

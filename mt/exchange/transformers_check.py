@@ -51,6 +51,7 @@ def compare_with_transformers(
         import transformers
     except ImportError:
         return Comparison(program="")
+    transformers.utils.logging.disable_progress_bar()
     other = transformers.MarianMTModel.from_pretrained(folder, dtype=torch.float32).eval()
     pairs = _pairs(len(source.order), len(target.order))
     ours = _logits(model, pairs)
@@ -82,9 +83,7 @@ def _pairs(source_vocab: int, target_vocab: int) -> list[tuple[list[int], list[i
 
 
 @torch.inference_mode()
-def _logits(
-    model: TranslationModel, pairs: Sequence[tuple[list[int], list[int]]]
-) -> list[Tensor]:
+def _logits(model: TranslationModel, pairs: Sequence[tuple[list[int], list[int]]]) -> list[Tensor]:
     """The logits (T + 1, V) of each pair."""
     source, mask = pad_with_end([source for source, _ in pairs])
     wanted, real = pad_with_end([target for _, target in pairs])

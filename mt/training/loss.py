@@ -71,9 +71,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         return total
 
     @staticmethod
-    def backward(
-        ctx: Any, *outputs: Any
-    ) -> tuple[Tensor, Tensor, None, None, None, Tensor | None]:
+    def backward(ctx: Any, *outputs: Any) -> tuple[Tensor, Tensor, None, None, None, Tensor | None]:
         (scale,) = outputs
         hidden_gradient, weight_gradient, bias_gradient = ctx.saved_tensors
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,18 @@ def joint_pieces() -> list[str]:
     return ["</s>", "<unk>", *both]
 
 
-def table_of(pieces: list[str]) -> dict[str, int]:
-    return {piece: i for i, piece in enumerate((*pieces, "<pad>"))}
+def tables(*, joint: bool) -> tuple[list[str], list[str]]:
+    """The pieces of source and target by their ids; the padding has one id in both."""
+    source, target = pieces_of("source"), pieces_of("target")
+    if joint:
+        source = target = joint_pieces()
+    pad = min(len(source), len(target))
+    made = [[*pieces[:pad], "<pad>", *pieces[pad:]] for pieces in (source, target)]
+    return made[0], made[1]
+
+
+def ids_of(table: list[str]) -> dict[str, int]:
+    return {piece: i for i, piece in enumerate(table)}
 
 
 def write_huggingface(
@@ -85,10 +96,7 @@ def write_huggingface(
 ) -> Any:
     """A folder with a random model; gives the model. `peaked` makes its logits larger."""
     transformers = pytest.importorskip("transformers")
-    source = table_of(joint_pieces() if joint else pieces_of("source"))
-    target = source if joint else table_of(pieces_of("target"))
-    if not joint and len(source) != len(target):  # one id of padding is for both sides
-        raise AssertionError("the vocabularies must be of one size")
+    source, target = (ids_of(table) for table in tables(joint=joint))
     config = transformers.MarianConfig(
         **{
             **SMALL,
@@ -126,3 +134,48 @@ def write_huggingface(
     settings = {"source_lang": "de", "target_lang": "en", "separate_vocabs": not joint}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), "utf-8")
     return model
+
+
+def toy_pair(draw: random.Random) -> tuple[str, str]:
+    """A sentence, and its words in the other language."""
+    chosen = [draw.randrange(len(WORDS["source"])) for _ in range(draw.randint(1, 5))]
+    mark = draw.choice([".", "!", ""])
+    source, target = (" ".join(WORDS[side][i] for i in chosen) + mark for side in WORDS)
+    return source, target
+
+
+def train_huggingface(folder: Path, *, updates: int) -> Any:
+    """A model that has learnt to translate word by word, by transformers; gives it."""
+    transformers = pytest.importorskip("transformers")
+    changes = {"d_model": 32, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "dropout": 0.0}
+    model = write_huggingface(folder, encoder_layers=1, decoder_layers=1, **changes)
+    tokenizer = tokenizer_of(folder)
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 2 and "embed_positions" not in name:
+            torch.nn.init.xavier_uniform_(parameter)
+    model.final_logits_bias.zero_()
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.Adam(trained, lr=3e-3, betas=(0.9, 0.98))
+    draw = random.Random(0)
+    model.train()
+    for _ in range(updates):
+        sources, targets = zip(*(toy_pair(draw) for _ in range(32)), strict=True)
+        batch = tokenizer(
+            list(sources), text_target=list(targets), return_tensors="pt", padding=True
+        )
+        labels = batch["labels"]
+        batch["labels"] = labels.masked_fill(labels == tokenizer.pad_token_id, -100)
+        loss = model(**batch).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval().save_pretrained(folder)
+    assert isinstance(model, transformers.MarianMTModel)
+    return model
+
+
+def tokenizer_of(folder: Path) -> Any:
+    transformers = pytest.importorskip("transformers")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that sacremoses is not there
+        return transformers.MarianTokenizer.from_pretrained(folder)
