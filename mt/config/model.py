@@ -48,7 +48,7 @@ class ModelConfig:
     """How a token knows its position: "sinusoidal" or "learned" vectors are added to embeddings,
     "rotary" turns queries and keys of self-attention, "relative" scores its offsets."""
     sinusoids: Sinusoids = "interleaved"
-    """Order of fixed sinusoids: sine and cosine by turns, or in "halves" as in Hugging Face's Marian;
+    """Order of fixed sinusoids: sine and cosine by turns, or "halves" as in Hugging Face's Marian;
     "marian" has halves of frequencies 10000^(-i / (D/2 - 1)), as Marian itself."""
     max_positions: int = 512
     """Learned positions for each side of a pair; longer sides are refused with them."""

@@ -270,7 +270,7 @@ def _yaml(path: Path) -> object:
     """What a file of YAML or JSON holds; all scalars are text, so that `no` stays `no`."""
     try:
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-        return yaml.load(path.read_text("utf-8"), Loader=loader)  # noqa: S506 (makes text alone)
+        return yaml.load(path.read_text("utf-8"), Loader=loader)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ModelFolderError(f"{path} cannot be read: {error}") from error
 

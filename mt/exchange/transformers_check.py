@@ -1,5 +1,6 @@
-"""Whether a model computes what Hugging Face's MarianMTModel does: the only module that imports
-transformers.
+"""Whether a model computes what Hugging Face's MarianMTModel does.
+
+Nothing else imports transformers.
 
 Logits of token sequences that are drawn at random are compared: a difference anywhere in the model
 shows in them, and no text of its languages is needed.
@@ -22,7 +23,7 @@ from torch.nn import functional
 from mt.exchange.foreign import Vocabulary
 from mt.model.translation_model import TranslationModel
 from mt.text.padding import pad_with_end
-from mt.text.tokenizer import RESERVED, START, UNKNOWN
+from mt.text.tokenizer import END, RESERVED, START, UNKNOWN
 
 LARGEST = 1e-4
 """Logits that differ by more are not those of the same model."""
@@ -39,26 +40,44 @@ class Comparison:
     difference: float = 0.0
     """The largest difference of two logits."""
 
+    @property
+    def sentence(self) -> str:
+        """What came of it, in words."""
+        if not self.program:
+            return "compared with nothing: transformers is not installed (pip install transformers)"
+        return (
+            f"compared with {self.program}: logits of {self.num_pairs} pairs differ by "
+            f"{self.difference:.1e} at most"
+        )
+
 
 def compare_with_transformers(
-    model: TranslationModel, folder: Path, *, source: Vocabulary, target: Vocabulary
+    model: TranslationModel,
+    folder: Path,
+    *,
+    source: Vocabulary,
+    target: Vocabulary,
+    with_start: bool = True,
 ) -> Comparison:
     """Compare logits with those of the MarianMTModel in `folder`, where transformers is installed.
 
-    `source` and `target` are its vocabularies.
+    `source` and `target` are its vocabularies. Without `with_start` the logit of the symbol that
+    the target starts with, which is no translation, is left out.
     """
     try:
         import transformers
     except ImportError:
         return Comparison(program="")
     transformers.utils.logging.disable_progress_bar()
-    other = transformers.MarianMTModel.from_pretrained(folder, dtype=torch.float32).eval()
+    other = transformers.MarianMTModel.from_pretrained(folder, dtype=torch.float32)
+    other.eval()
     pairs = _pairs(len(source.order), len(target.order))
     ours = _logits(model, pairs)
     theirs = _their_logits(other, pairs, source.order, target.order)
-    shared = [i for i, its in enumerate(target.order) if its is not None]
+    first = START if with_start else END
+    shared = {i: its for i, its in enumerate(target.order) if its is not None and i >= first}
     difference = max(
-        float((mine[:, shared] - its[:, [target.order[i] or 0 for i in shared]]).abs().max())
+        float((mine[:, list(shared)] - its[:, list(shared.values())]).abs().max())
         for mine, its in zip(ours, theirs, strict=True)
     )
     return Comparison(

@@ -10,7 +10,7 @@ from mt.model.dropout import Dropout
 
 
 class FeedForward(nn.Module):
-    """W2 f(W1 x + b1) + b2, with f = ReLU, GELU (the exact form, x Phi(x)) or swish (x / (1 + exp(-x)))."""
+    """W2 f(W1 x + b1) + b2, with f = ReLU, GELU (x Phi(x) itself) or swish (x / (1 + exp(-x)))."""
 
     def __init__(
         self, d_model: int, d_inner: int, *, activation: nn.Module, dropout: float, biases: bool

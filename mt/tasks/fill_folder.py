@@ -57,7 +57,7 @@ def _of_preset(name: str, values: Values) -> Config:
     config = _fit_symbols(preset(name, architecture).with_values(values), values)
     require(
         config.tokenizer.kind != "imported",
-        'tokenizer.kind = "imported" is for models that mt import has made: fine-tune one by --from',
+        'tokenizer.kind = "imported" is that of a model of mt import: fine-tune one by --from',
     )
     return config
 

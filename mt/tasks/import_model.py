@@ -103,14 +103,9 @@ def _write(
 
 
 def _told(compared: Comparison, foreign: ForeignModel) -> str:
-    if compared.program:
-        return (
-            f"compared with {compared.program}: logits of {compared.num_pairs} pairs differ by "
-            f"{compared.difference:.1e} at most"
-        )
     if foreign.program == "Marian":
-        return "compared with nothing: no program that reads Marian's files is known to mt"
-    return "compared with nothing: transformers is not installed (pip install transformers)"
+        return "compared with nothing: mt knows no program that reads these files"
+    return compared.sentence
 
 
 def _hints(foreign: ForeignModel, request: ImportRequest) -> list[str]:

@@ -19,6 +19,7 @@ from mt.config import (
     SearchPrecision,
     TrainedTokenizer,
 )
+from mt.exchange.forms import ExportForm
 
 StrPath = str | PathLike[str]
 Settings = Mapping[str, Mapping[str, object]]
@@ -91,6 +92,8 @@ class TrainRequest(CorpusRequest):
     vocab_size: int | None = None
     batch_tokens: int | None = None
     seed: int | None = None
+    export_form: ExportForm | None = None
+    """A program that the model is for: a form that it does not have is refused."""
     settings: Settings = field(default_factory=dict)
     """Further settings; those with fields of their own here win."""
     budget: Budget = Budget()
@@ -288,7 +291,7 @@ class ExportRequest:
 
     model: StrPath
     output: StrPath
-    form: Literal["ctranslate2"] = "ctranslate2"
+    form: ExportForm = "ctranslate2"
     precision: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
     """Type in which matrices are stored."""
 

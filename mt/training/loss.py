@@ -99,8 +99,8 @@ def projected_cross_entropy(
     `torch.nn.functional.cross_entropy(label_smoothing=s, reduction="sum")` (Szegedy et al. 2016,
     section 7).
 
-    hidden (M, D), weight (V, D), labels (M), bias (V). Products are computed in `dtype` (that of `hidden`
-    unless given), the softmax in float32 at least. It can be differentiated once.
+    hidden (M, D), weight (V, D), labels (M), bias (V). Products are computed in `dtype` (that of
+    `hidden` unless given), the softmax in float32 at least. It can be differentiated once.
     """
     total = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden, weight, labels, smoothing, dtype or hidden.dtype, bias

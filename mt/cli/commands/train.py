@@ -20,7 +20,7 @@ from mt.cli.options import (
 )
 from mt.config import DROPPABLE, Architecture, CorpusConfig, TrainedTokenizer
 from mt.config.presets import PRESETS
-from mt.tasks.requests import TrainRequest
+from mt.tasks.requests import ExportForm, TrainRequest
 
 _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
 
@@ -70,6 +70,12 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
     "--patience", type=NOT_NEGATIVE, help="Validations without a better score; 0: endless."
 )
 @click.option("--seed", type=NOT_NEGATIVE, help="Same seed, same model (on the CPU).")
+@click.option(
+    "--for",
+    "export_form",
+    type=click.Choice(get_args(ExportForm)),
+    help="Refuse what mt export cannot write for this program.",
+)
 @click.option("--resume", type=PATH, help="Continue the run of this model folder.")
 @click.option("--from", "start", type=PATH, help="Fine-tune this trained model.")
 @click.option(
