@@ -155,7 +155,7 @@ def _write_settings(folder: Path, config: Config, source: Vocabulary, target: Vo
         folder / GENERATION,
         {
             **ids,
-            "bad_words_ids": [[target.start]],
+            "bad_words_ids": [[target.start], [target.unknown]],
             "max_length": LONGEST,
             "num_beams": config.search.beam,
         },

@@ -6,6 +6,8 @@ import dataclasses
 import json
 import random
 import sys
+import textwrap
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from mt.config import Config, ModelConfig, SearchConfig, TokenizerConfig
+from mt.config import Config, ModelConfig, TokenizerConfig
 from mt.config.presets import preset
 from mt.model_folder.folder import build_model, load_model, save_weights, write_config
 from mt.text.padding import pad_with_end
@@ -22,8 +24,10 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 from tests.cases.runs import run_here
-from tests.exchange.marian_models import lines, tokenizer_of, toy_pair, write_huggingface
+from tests.exchange.marian_models import lines, toy_pair, train_huggingface, write_huggingface
 from tests.text.tokenizers import tokenizer
+
+ROOT = Path(__file__).parents[2]
 
 SHAPE = ModelConfig(
     d_model=16,
@@ -135,7 +139,8 @@ def test_a_trained_model_translates_as_before_when_it_comes_back(tmp_path: Path)
 
     def translations(name: str, *options: str) -> list[str]:
         run = run_here(
-            *("translate", "-m", tmp_path / name, "--threads", "1", "--keep-case", *options),
+            *("translate", "-m", tmp_path / name, "--threads", "1", "--no-split"),
+            *("--keep-case", *options),
             stdin=text,
         )
         return run.check().lines
@@ -148,24 +153,27 @@ def test_a_trained_model_translates_as_before_when_it_comes_back(tmp_path: Path)
     assert sum(one != two for one, two in pairs_of_lines) < 5
 
 
-def test_transformers_translates_what_was_exported(tmp_path: Path) -> None:
-    """As docs/export.md shows it."""
-    import transformers
-
-    write_huggingface(tmp_path / "first", peaked=2.0)
+def test_transformers_translates_by_the_code_of_the_documents(tmp_path: Path) -> None:
+    train_huggingface(tmp_path / "first", updates=60)
+    settings = tmp_path / "first" / "generation_config.json"
+    settings.write_text(json.dumps({"num_beams": 1}), "utf-8")
     run_here("import", tmp_path / "first", "-o", tmp_path / "m").check()
     folder = exported(tmp_path / "m", tmp_path / "hf")
-    texts = list(lines("source", 4, 30))
-    model = transformers.MarianMTModel.from_pretrained(folder)
-    batch = tokenizer_of(folder)(texts, return_tensors="pt", padding=True)
-    generated = model.generate(**batch, num_beams=1, max_length=30, bad_words_ids=[[52], [1]])
-    found = tokenizer_of(folder).batch_decode(generated, skip_special_tokens=True)
-    search = SearchConfig(beam=1, max_length=28, max_length_offset=100)
-    translator = Translator.load(
-        tmp_path / "m", options=TranslationOptions(search=search, device="cpu")
+    page = (ROOT / "docs" / "export.md").read_text("utf-8")
+    code = textwrap.dedent(
+        page[page.index("    from transformers import") :].partition("\n    config")[0]
     )
-    own = [each.hypotheses[0].text for each in translator.translate(texts)]
-    assert found == own
+    assert '"checkpoints/de-en-hf"' in code
+    names: dict[str, Any] = {"lines": [toy_pair(random.Random(i))[0] for i in range(40)]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that sacremoses is not there
+        exec(code.replace("checkpoints/de-en-hf", str(folder)), names)
+    translator = Translator.load(tmp_path / "m", options=TranslationOptions(device="cpu"))
+    own = [each.hypotheses[0] for each in translator.translate(names["lines"])]
+    pairs = zip(names["texts"], own, strict=True)
+    assert sum(mine.hit_limit for mine in own) < 10
+    assert all(its == mine.text for its, mine in pairs if not mine.hit_limit)
+    assert len(set(names["texts"])) > 20
 
 
 def test_an_import_that_is_exported_has_the_tensors_and_files_that_it_came_from(
