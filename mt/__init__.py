@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mt.tasks.compare import Comparison, compare
     from mt.tasks.evaluate import Evaluation, evaluate
     from mt.tasks.export import export
+    from mt.tasks.import_model import ImportResult, import_model
     from mt.tasks.report import report
     from mt.tasks.requests import (
         AverageRequest,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Decoding,
         EvaluateRequest,
         ExportRequest,
+        ImportRequest,
         Machine,
         ReportRequest,
         Resampling,
@@ -52,6 +54,7 @@ _HOMES = {
     "mt.tasks.compare": ("Comparison", "compare"),
     "mt.tasks.evaluate": ("Evaluation", "evaluate"),
     "mt.tasks.export": ("export",),
+    "mt.tasks.import_model": ("ImportResult", "import_model"),
     "mt.tasks.report": ("report",),
     "mt.tasks.requests": (
         "AverageRequest",
@@ -61,6 +64,7 @@ _HOMES = {
         "Decoding",
         "EvaluateRequest",
         "ExportRequest",
+        "ImportRequest",
         "Machine",
         "ReportRequest",
         "Resampling",
@@ -89,6 +93,8 @@ __all__ = [
     "Evaluation",
     "ExportRequest",
     "Glossary",
+    "ImportRequest",
+    "ImportResult",
     "Machine",
     "MtError",
     "ReportRequest",
@@ -109,6 +115,7 @@ __all__ = [
     "compare",
     "evaluate",
     "export",
+    "import_model",
     "report",
     "train",
 ]

@@ -80,4 +80,4 @@ def test_tasks_neither_parse_nor_print() -> None:
 
 def test_the_command_line_is_thin() -> None:
     num_lines = sum(path.read_text("utf-8").count("\n") for path in (ROOT / "cli").rglob("*.py"))
-    assert num_lines < 3000
+    assert num_lines < 3100

@@ -32,6 +32,7 @@ _COMMANDS = {
     "plot": ("plot", "Draw training curves."),
     "average": ("average", "Average the weights of models, or of states of one run."),
     "shortlist": ("shortlist", "Learn which target pieces each source piece may give."),
+    "import": ("import_", "Make a model folder of another program's model."),
     "export": ("export", "Write a model for another program."),
     "check": ("check", "Tell what is wrong with a corpus."),
 }

@@ -110,10 +110,15 @@ def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[s
     return parts[0], parts[1]
 
 
+def languages_option(says: str) -> Callable[[_F], _F]:
+    """--langs: source and target."""
+    return click.option("--langs", "languages", metavar="S-T", callback=_languages, help=says)
+
+
 def reading_options(langs_help: str) -> Callable[[_F], _F]:
     """--langs and --columns: how corpora are read."""
     return options(
-        click.option("--langs", "languages", metavar="S-T", callback=_languages, help=langs_help),
+        languages_option(langs_help),
         click.option(
             "--columns",
             metavar="S,T",

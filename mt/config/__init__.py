@@ -15,15 +15,18 @@ from mt.config.corpus import (
     SubwordKind,
     TokenizerConfig,
     TokenizerKind,
+    TrainedTokenizer,
 )
 from mt.config.model import (
     Activation,
     Architecture,
+    ExportForm,
     Initialisation,
     ModelConfig,
     NormKind,
     NormOrder,
     PositionKind,
+    Sinusoids,
     TiedEmbeddings,
 )
 from mt.config.search import LengthPenalty, SamplingConfig, SearchConfig, SearchPrecision
@@ -45,6 +48,7 @@ __all__ = [
     "Config",
     "CorpusConfig",
     "Droppable",
+    "ExportForm",
     "Initialisation",
     "LengthPenalty",
     "MetricName",
@@ -58,10 +62,12 @@ __all__ = [
     "SamplingConfig",
     "SearchConfig",
     "SearchPrecision",
+    "Sinusoids",
     "SubwordKind",
     "TiedEmbeddings",
     "TokenizerConfig",
     "TokenizerKind",
+    "TrainedTokenizer",
     "TrainingConfig",
 ]
 
@@ -87,7 +93,7 @@ class Config:
 
     def __post_init__(self) -> None:
         require(
-            self.tokenizer.joint or self.model.tied != "all",
+            self.tokenizer.joint or self.tokenizer.kind == "imported" or self.model.tied != "all",
             'model.tied = "all" needs one joint tokenizer: set tokenizer.joint = true or '
             'model.tied = "target"',
         )

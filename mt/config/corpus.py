@@ -9,7 +9,8 @@ from typing import Literal, get_args
 from mt.errors import require
 
 SubwordKind = Literal["unigram", "bpe"]
-TokenizerKind = Literal[SubwordKind, "symbols"]
+TrainedTokenizer = Literal[SubwordKind, "symbols"]
+TokenizerKind = Literal[TrainedTokenizer, "imported"]
 Droppable = Literal[
     "not_utf8",
     "long",
@@ -72,7 +73,8 @@ class TokenizerConfig:
     """How text becomes tokens."""
 
     kind: TokenizerKind = "unigram"
-    """Subwords by a unigram language model or byte-pair encoding, or space-separated symbols."""
+    """Subwords by a unigram language model or byte-pair encoding, or space-separated symbols;
+    "imported" is that of another program's model (`mt import`), which is not trained."""
     vocab_size: int | None = None
     """Most pieces of each tokenizer; without it by the number of pairs, or 32,000 for symbols."""
     min_count: int = 1

@@ -97,6 +97,23 @@ def big() -> Config:
     return _renewed(big_2017(), "big", peak_rate=7e-3)
 
 
+def marian() -> Config:
+    """`base-2017` in the form that Marian's models have, which mt export can write for them."""
+    base = base_2017()
+    return replace(
+        base,
+        preset="marian",
+        model=replace(
+            base.model,
+            sinusoids="halves",
+            norm="post",
+            activation="swish",
+            output_bias=True,
+            zero_start=True,
+        ),
+    )
+
+
 PRESETS = {
     "tiny": tiny,
     "small": small,
@@ -107,6 +124,7 @@ PRESETS = {
     "small-2017": small_2017,
     "base-2017": base_2017,
     "big-2017": big_2017,
+    "marian": marian,
 }
 
 

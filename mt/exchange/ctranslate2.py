@@ -9,7 +9,6 @@ Shapes: D model width, V vocabulary, P positions.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -18,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mt.config import ModelConfig
 from mt.errors import ConfigError, ModelFolderError
+from mt.exchange.forms import refuse_other_forms
 from mt.files import new_folder, write_text
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
@@ -39,9 +38,8 @@ NUM_POSITIONS = 2048
 table, and refuses a sequence beyond it."""
 
 _VOCABULARY_MAP = "vmap.txt"
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swiglu": "SWISH"}
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH", "swiglu": "SWISH"}
 _NORMS = {"pre": True, "post": False}
-_POSITIONS = ("sinusoidal", "learned", "rotary")
 
 
 def export_ctranslate2(folder: Path, output: Path, *, stored: Stored = "float32") -> None:
@@ -53,7 +51,7 @@ def export_ctranslate2(folder: Path, output: Path, *, stored: Stored = "float32"
     ConfigError when the package is not installed.
     """
     loaded = load_model(folder)
-    _refuse_unknown(loaded.config.model, str(folder))
+    refuse_other_forms(loaded.config, "ctranslate2", name=str(folder))
     spec = _spec(_specs(), loaded, name=str(folder))
     has_shortlist = (folder / SHORTLIST).exists()
     shortlist = Shortlist.load(folder, loaded.tokenizers) if has_shortlist else None
@@ -101,6 +99,10 @@ def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     source_embedding.weight = weights.take(model.source_embedding.weight)
     spec.decoder.embeddings.weight = weights.take(model.target_embedding.weight)
     spec.decoder.projection.weight = weights.take(model.output_weight)
+    if model.output_bias is not None:
+        spec.decoder.projection.bias = weights.take(model.output_bias)
+    spec.encoder.scale_embeddings = spec.decoder.scale_embeddings = config.scale_embeddings
+    spec.decoder.start_from_zero_embedding = config.zero_start
     if config.positions == "rotary":
         del spec.encoder.position_encodings  # nothing is added to embeddings
     else:
@@ -118,22 +120,6 @@ def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
     spec.config.layer_norm_epsilon = weights.epsilon
     _set_vocabularies(spec, loaded.tokenizers, name=name)
     return spec
-
-
-def _refuse_unknown(config: ModelConfig, name: str) -> None:
-    for key, known in (
-        ("architecture", ("encoder-decoder",)),
-        ("positions", _POSITIONS),
-        ("norm", tuple(_NORMS)),
-        ("activation", tuple(_ACTIVATIONS)),
-    ):
-        value = getattr(config, key)
-        if value not in known:
-            raise ModelFolderError(
-                f"{name} has model.{key} = {json.dumps(value)}, which cannot be exported to "
-                f"CTranslate2 (only {', '.join(map(json.dumps, known))})",
-                hint="Translate with mt translate, or train a model of another form",
-            )
 
 
 def _set_vocabularies(spec: Any, tokenizers: TokenizerPair, *, name: str) -> None:
@@ -204,7 +190,7 @@ class _Weights:
         if isinstance(positions, LearnedPositions):
             return self.take(positions.table)
         assert isinstance(positions, SinusoidalPositions)
-        return sinusoids(NUM_POSITIONS, positions.d_model).float().numpy()
+        return sinusoids(NUM_POSITIONS, positions.d_model, order=positions.order).float().numpy()
 
     def norm(self, spec: Any, norm: nn.Module) -> None:
         """Scale and shift of a normalisation."""

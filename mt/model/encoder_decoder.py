@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from torch import Tensor, nn
+from torch.nn import functional
 
 from mt.config import ModelConfig
 from mt.model.layers import DecoderLayer, EncoderLayer, make_norm
@@ -36,7 +37,8 @@ class EncoderDecoder(TranslationModel):
 
     def encode(self, source: Tensor, bias: Tensor | None) -> Tensor:
         """Source (B, S) token ids -> memory (B, S, D)."""
-        x, encodings = self._embedded(source, self.source_embedding, self.source_positions)
+        x = self._scaled(source, self.source_embedding)
+        x, encodings = self._with_positions(x, self.source_positions)
         for layer in self.encoder:
             x = layer(x, bias, encodings)
         out: Tensor = self.encoder_norm(x)
@@ -46,7 +48,7 @@ class EncoderDecoder(TranslationModel):
         """As in `TranslationModel`."""
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        x, encodings = self._embedded(target, self.target_embedding, self.target_positions)
+        x, encodings = self._embedded_target(target)
         for layer in self.decoder:
             x = layer(x, memory, source_bias, encodings)
         out: Tensor = self.decoder_norm(x)
@@ -59,7 +61,7 @@ class EncoderDecoder(TranslationModel):
         self._check_layers(layers)
         source_bias = padding_bias(source_mask)
         memory = self.encode(source, source_bias)
-        x, encodings = self._embedded(target, self.target_embedding, self.target_positions)
+        x, encodings = self._embedded_target(target)
         weights: dict[int, Tensor] = {}
         for number, layer in enumerate(self.decoder):
             if number in layers:
@@ -71,12 +73,16 @@ class EncoderDecoder(TranslationModel):
         out: Tensor = self.decoder_norm(x)
         return out, weights
 
-    def _embedded(
-        self, tokens: Tensor, embedding: nn.Embedding, positions: Positions
-    ) -> tuple[Tensor, Tensor | None]:
-        """Tokens (B, T) -> (B, T, D), and what self-attention is to know of their positions."""
-        x = self._scaled(tokens, embedding)
-        encodings: Tensor = positions(tokens.size(1))
+    def _embedded_target(self, target: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Target (B, T) -> (B, T, D), and what self-attention is to know of its positions."""
+        x = self._scaled(target, self.target_embedding)
+        if self.config.zero_start:
+            x = functional.pad(x[:, 1:], (0, 0, 1, 0))
+        return self._with_positions(x, self.target_positions)
+
+    def _with_positions(self, x: Tensor, positions: Positions) -> tuple[Tensor, Tensor | None]:
+        """Embeddings (B, T, D) and positions that are added, or those for self-attention."""
+        encodings: Tensor = positions(x.size(1))
         if positions.is_added:
             return self.dropout(x + encodings), None
         return self.dropout(x), encodings

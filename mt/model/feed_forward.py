@@ -10,7 +10,7 @@ from mt.model.dropout import Dropout
 
 
 class FeedForward(nn.Module):
-    """W2 f(W1 x + b1) + b2, with f = ReLU or GELU (the exact form, x Phi(x))."""
+    """W2 f(W1 x + b1) + b2, with f = ReLU, GELU (x Phi(x) itself) or swish (x / (1 + exp(-x)))."""
 
     def __init__(
         self, d_model: int, d_inner: int, *, activation: nn.Module, dropout: float, biases: bool
@@ -54,6 +54,9 @@ def gated_width(d_inner: int) -> int:
     return max(8 * round(d_inner / 12), 8)
 
 
+_ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "swish": nn.SiLU}
+
+
 def make_feed_forward(config: ModelConfig) -> FeedForward | GatedFeedForward:
     """A feed-forward layer of the shape that `config` names."""
     if config.activation == "swiglu":
@@ -66,7 +69,7 @@ def make_feed_forward(config: ModelConfig) -> FeedForward | GatedFeedForward:
     return FeedForward(
         config.d_model,
         config.d_inner,
-        activation=nn.ReLU() if config.activation == "relu" else nn.GELU(),
+        activation=_ACTIVATIONS[config.activation](),
         dropout=config.activation_dropout,
         biases=config.biases,
     )

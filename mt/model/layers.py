@@ -25,8 +25,8 @@ def make_norm(config: ModelConfig) -> nn.LayerNorm | nn.RMSNorm:
     g x / sqrt(mean of squares + eps) (Zhang and Sennrich 2019).
     """
     if config.norm_kind == "rmsnorm":
-        return nn.RMSNorm(config.d_model, eps=1e-5)
-    return nn.LayerNorm(config.d_model)
+        return nn.RMSNorm(config.d_model, eps=config.norm_epsilon)
+    return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
 
 
 class Residual(nn.Module):

@@ -13,19 +13,25 @@ import math
 import torch
 from torch import Tensor, nn
 
-from mt.config import ModelConfig
+from mt.config import ModelConfig, Sinusoids
 from mt.errors import DataError
 
 
-def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Tensor:
+def sinusoids(
+    num_positions: int, d_model: int, *, start: int = 0, order: Sinusoids = "interleaved"
+) -> Tensor:
     """The table of Vaswani et al. 2017, section 3.5, as float64 (num_positions, d_model).
 
     PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos(p / 10000^(2i/D)), for the positions
-    from `start` on.
+    from `start` on. In "halves" all sines come first, with T = D/2 PE(p, i) = sin(p / 10000^(i/T))
+    and PE(p, T + i) = cos of the same; "marian" has i/(T - 1) for i/T.
     """
     position = torch.arange(start, start + num_positions, dtype=torch.float64)[:, None]
     pair = torch.arange(0, d_model, 2, dtype=torch.float64)
-    angle = position * torch.exp(pair * (-math.log(10000.0) / d_model))
+    last = d_model - 2 if order == "marian" else d_model
+    angle = position * torch.exp(pair * (-math.log(10000.0) / last))
+    if order != "interleaved":
+        return torch.cat((angle.sin(), angle.cos()), dim=1)
     # (T, D/2) sines and cosines -> (T, D/2, 2) -> (T, D), interleaved
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
 
@@ -73,12 +79,13 @@ class SinusoidalPositions(_PlaceTable):
 
     is_added = True
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, order: Sinusoids = "interleaved") -> None:
         self.d_model = d_model
+        self.order: Sinusoids = order
         super().__init__()
 
     def _made(self, size: int) -> Tensor:
-        return sinusoids(size, self.d_model)
+        return sinusoids(size, self.d_model, order=self.order)
 
 
 class RotaryPositions(_PlaceTable):
@@ -187,4 +194,4 @@ def make_positions(config: ModelConfig, *, sides: int = 1) -> Positions:
         return RotaryPositions(config.d_model // config.heads)
     if config.positions == "relative":
         return RelativePositions(config.d_model)
-    return SinusoidalPositions(config.d_model)
+    return SinusoidalPositions(config.d_model, config.sinusoids)

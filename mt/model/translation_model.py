@@ -51,6 +51,9 @@ class TranslationModel(nn.Module):
             self.output = nn.Embedding(self.target_embedding.num_embeddings, config.d_model)
         else:
             self.output = self.target_embedding
+        self.output_bias: nn.Parameter | None = None
+        if config.output_bias:
+            self.output_bias = nn.Parameter(torch.zeros(self.target_embedding.num_embeddings))
         initialise(self)
         if config.initialisation == "depth":
             for stack in stacks:
@@ -65,7 +68,7 @@ class TranslationModel(nn.Module):
 
         source (B, S) and target (B, T) are token ids, the target beginning with the start
         symbol; source_mask (B, S) is True at tokens and False at padding, which comes behind them.
-        Logits are `hidden @ output_weight.T`.
+        Logits are `hidden @ output_weight.T`, plus `output_bias` where there is one.
         """
         raise NotImplementedError
 
@@ -92,11 +95,16 @@ class TranslationModel(nn.Module):
 
     def project(self, hidden: Tensor) -> Tensor:
         """Hidden vectors (N, D) -> logits (N, V)."""
-        return functional.linear(hidden, self.output_weight)
+        return functional.linear(hidden, self.output_weight, self.output_bias)
+
+    @property
+    def embedding_scale(self) -> float:
+        """What embeddings are multiplied by: sqrt(D), or 1."""
+        return math.sqrt(self.config.d_model) if self.config.scale_embeddings else 1.0
 
     def _scaled(self, tokens: Tensor, embedding: nn.Embedding) -> Tensor:
-        """Tokens (B, T) -> embeddings times sqrt(D), (B, T, D)."""
-        out: Tensor = embedding(tokens) * math.sqrt(self.config.d_model)
+        """Tokens (B, T) -> scaled embeddings, (B, T, D)."""
+        out: Tensor = embedding(tokens) * self.embedding_scale
         return out
 
     def _check_layers(self, layers: Collection[int]) -> None:

@@ -51,7 +51,8 @@ def fact_rows(facts: CardFacts) -> list[tuple[str, str]]:
     """What the model is, on what and how long it was trained: names of facts, and facts."""
     config, started, best, ended = facts.config, facts.started, facts.best, facts.ended
     averaged = facts.averaged
-    counted = started or averaged
+    imported = facts.imported
+    counted = started or averaged or imported
     kind = f"{started.device}, {started.precision}" if started else ""
     machines = dict.fromkeys(map(_machine, facts.runs)) or [""]
     rows: list[tuple[str, Iterable[str]]] = [
@@ -59,6 +60,7 @@ def fact_rows(facts: CardFacts) -> list[tuple[str, str]]:
         ("architecture", [_architecture(config)]),
         ("tokenizer", [_tokenizer(config)]),
         ("fine-tuned from", [config.fine_tuned_from]),
+        ("imported from", [imported.sentence] if imported else []),
         ("frozen in training", [] if averaged else [", ".join(config.training.freeze)]),
         ("average of", averaged.sources if averaged else []),
         ("parameters", [f"{counted.num_parameters:,}"] if counted else []),

@@ -17,6 +17,7 @@ from mt.config import Config
 from mt.events import CorpusRead, Event, RunDescribed, TrainingEnded, TrainingStarted, Validated
 from mt.files import write_text
 from mt.model_folder.folder import METRICS, WEIGHTS_HELD
+from mt.model_folder.imported import Imported
 from mt.model_folder.scores import SetResult, current_results
 
 AVERAGE = "average.json"
@@ -53,6 +54,7 @@ class CardFacts:
     starting_scores: dict[str, float] = dataclasses.field(default_factory=dict)
     """Of the weights that fine-tuning started from."""
     averaged: Averaged | None = None
+    imported: Imported | None = None
     corpus: CorpusRead | None = None
     dev: tuple[tuple[str, int], ...] = ()
     """Name and number of pairs of each corpus of the validation set."""
@@ -62,8 +64,8 @@ class CardFacts:
     @property
     def commands(self) -> list[str]:
         """What was typed to make the model, each command once."""
-        averaged = () if self.averaged is None else (self.averaged.command,)
-        return list(dict.fromkeys([*(run.command for run in self.runs), *averaged]))
+        others = [each.command for each in (self.imported, self.averaged) if each is not None]
+        return list(dict.fromkeys([*(run.command for run in self.runs), *others]))
 
 
 def read_facts(folder: Path, config: Config) -> CardFacts:
@@ -73,7 +75,10 @@ def read_facts(folder: Path, config: Config) -> CardFacts:
     `scores.json` is damaged.
     """
     facts = CardFacts(
-        config=config, averaged=_averaged(folder / AVERAGE), results=current_results(folder)
+        config=config,
+        averaged=_averaged(folder / AVERAGE),
+        imported=Imported.load(folder),
+        results=current_results(folder),
     )
     for event in _recorded(folder / METRICS):
         match event:

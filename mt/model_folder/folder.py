@@ -6,6 +6,7 @@ truecase.txt         the usual case of source words
 model.safetensors    the best weights so far
 metrics.jsonl        what happened during training
 average.json         what the weights are the mean of, if `mt average` made them
+imported.json        where they come from, if `mt import` made them
 README.md            the model card
 scores.json          scores of test sets, if `mt eval --card` was run
 dev.source, .target  the validation set
@@ -39,7 +40,7 @@ from mt.model.translation_model import TranslationModel
 from mt.model_folder.belonging import metadata_of, require_own_form, require_own_tokenizers
 from mt.text.tokenizer_pair import TokenizerPair
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _FREE_MEMORY = "Free the device of other programs, or use --device cpu"
 DEV = ("dev.source", "dev.target")
 CONFIG, WEIGHTS, METRICS, CARD, TRAINING = (

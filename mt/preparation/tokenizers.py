@@ -48,6 +48,8 @@ def train_tokenizers(
         raise ValueError("the vocabulary size must be settled before")
     listener(StageStarted(name="training the tokenizer"))
     kind = config.tokenizer.kind
+    if kind == "imported":
+        raise ValueError("an imported tokenizer is given, not trained")
     # Symbols are counted one by one, in little memory.
     if kind != "symbols":
         num_pairs = int(rows.sum())

@@ -12,7 +12,7 @@ from mt.config.presets import preset, preset_for, vocab_size_for
 from mt.config.toml import Values
 from mt.corpus.cleaning import TOO_LONG
 from mt.corpus.store import TokenStore
-from mt.errors import ConfigError
+from mt.errors import ConfigError, require
 from mt.events import CorpusRead, Listener, Notice, to_all
 from mt.files import write_text
 from mt.formats import open_corpora
@@ -54,7 +54,12 @@ class RunPlan:
 def _of_preset(name: str, values: Values) -> Config:
     """`values` over those of a preset, in the architecture that they name."""
     architecture = values.get("model", {}).get("architecture", ModelConfig.architecture)
-    return _fit_symbols(preset(name, architecture).with_values(values), values)
+    config = _fit_symbols(preset(name, architecture).with_values(values), values)
+    require(
+        config.tokenizer.kind != "imported",
+        'tokenizer.kind = "imported" is that of a model of mt import: fine-tune one by --from',
+    )
+    return config
 
 
 def _fit_symbols(config: Config, given: Values) -> Config:

@@ -13,11 +13,12 @@ from typing import Literal
 from mt.config import (
     Architecture,
     Droppable,
+    ExportForm,
     LengthPenalty,
     Precision,
     SamplingConfig,
     SearchPrecision,
-    TokenizerKind,
+    TrainedTokenizer,
 )
 
 StrPath = str | PathLike[str]
@@ -87,10 +88,12 @@ class TrainRequest(CorpusRequest):
     """Findings of `mt check` for which pairs are left out, or not, beside the default ones."""
     preset: str | None = None
     architecture: Architecture | None = None
-    tokenizer: TokenizerKind | None = None
+    tokenizer: TrainedTokenizer | None = None
     vocab_size: int | None = None
     batch_tokens: int | None = None
     seed: int | None = None
+    export_form: ExportForm | None = None
+    """A program that the model is for: a form that it does not have is refused."""
     settings: Settings = field(default_factory=dict)
     """Further settings; those with fields of their own here win."""
     budget: Budget = Budget()
@@ -288,9 +291,27 @@ class ExportRequest:
 
     model: StrPath
     output: StrPath
-    form: Literal["ctranslate2"] = "ctranslate2"
+    form: ExportForm = "ctranslate2"
     precision: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
     """Type in which matrices are stored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportRequest:
+    """Another program's model to be made a model folder."""
+
+    source: StrPath
+    """A folder of Hugging Face's MarianMTModel, or the .npz file of Marian."""
+    output: StrPath
+    vocabularies: Sequence[StrPath] = ()
+    """Of Marian: the file of both sides, or that of the source and that of the target."""
+    spm: Sequence[StrPath] = ()
+    """The sentencepiece models where vocabularies are tables."""
+    prefix: str = ""
+    """The target language, as `>>deu<<`, of lines that name none."""
+    languages: tuple[str, str] | None = None
+    command: str = ""
+    """What was typed, for the model card."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from mt.config import CorpusConfig
 from mt.config.toml import Values, merged
 from mt.errors import ConfigError, DataError, ModelFolderError
 from mt.events import Listener, Notice, ignore, to_all
+from mt.exchange.forms import require_form
 from mt.files import clean
 from mt.files.folder_lock import folder_lock
 from mt.model_folder import folder as model_folder
@@ -33,6 +34,7 @@ _FLAGS = {
     "settings": "--set",
     "start": "--from",
     "output": "-o",
+    "export_form": "--for",
 }
 
 
@@ -84,7 +86,9 @@ def _begin(
 ) -> TrainResult:
     """Prepare a new folder, and train."""
     plan = RunPlan(request=request, overrides=_overrides(request), start=start)
-    plan.draft(plan.overrides)  # settings that contradict are refused before a folder is made
+    draft = plan.draft(plan.overrides)  # what contradicts is refused before a folder is made
+    if request.export_form is not None:
+        require_form(draft, request.export_form)
     with new_model_folder(run.folder), _resumable(run):
         _ = run.device  # and so is a device that is not there
         inputs, values = open_inputs(plan)

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import sentencepiece
 
@@ -33,11 +34,7 @@ class SubwordTokenizer(Tokenizer):
 
     def __init__(self, model: bytes, *, name: str = "tokenizer") -> None:
         self.model = model
-        self._processor = sentencepiece.SentencePieceProcessor()
-        try:
-            self._processor.LoadFromSerializedProto(model)
-        except (RuntimeError, UnicodeDecodeError) as error:  # the latter of its own message
-            raise ModelFolderError(f"{name} is not a sentencepiece model") from error
+        self._processor = read_sentencepiece(model, name=name)
         ids = self._processor
         found = (ids.pad_id(), ids.bos_id(), ids.eos_id(), ids.unk_id())
         if found != (PAD, START, END, UNKNOWN):
@@ -105,6 +102,34 @@ class SubwordTokenizer(Tokenizer):
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The pieces behind token ids, for people to look at."""
         return [self._processor.IdToPiece(int(i)) for i in ids]
+
+
+def read_sentencepiece(model: bytes, *, name: str) -> Any:
+    """The SentencePieceProcessor of a model; ModelFolderError, with `name`, when it is none."""
+    processor = sentencepiece.SentencePieceProcessor()
+    try:
+        processor.LoadFromSerializedProto(model)
+    except (RuntimeError, UnicodeDecodeError) as error:  # the latter of its own message
+        raise ModelFolderError(f"{name} is not a sentencepiece model") from error
+    return processor
+
+
+def byte_pieces(processor: Any) -> dict[str, bytes]:
+    """The pieces of a SentencePieceProcessor that stand for a byte, if it has any."""
+    names = (processor.IdToPiece(i) for i in range(processor.GetPieceSize()) if processor.IsByte(i))
+    return {name: bytes((int(name[3:5], 16),)) for name in names}
+
+
+def sentencepiece_table(model: bytes, *, name: str) -> tuple[list[str], int, int]:
+    """The pieces of a sentencepiece model in order, and the ids of end and unknown symbol.
+
+    Raises ModelFolderError, with `name`, when it is none or has no end symbol.
+    """
+    processor = read_sentencepiece(model, name=name)
+    if processor.eos_id() < 0:
+        raise ModelFolderError(f"{name} has no symbol for the end of a sentence")
+    pieces = [processor.IdToPiece(i) for i in range(processor.GetPieceSize())]
+    return pieces, processor.eos_id(), processor.unk_id()
 
 
 def recipe() -> str:

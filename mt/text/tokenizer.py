@@ -1,7 +1,8 @@
 """What every tokenizer promises: text in, token ids out, and back.
 
 `mt.text.subwords` cuts text into pieces that are learnt, `mt.text.symbols` takes symbols that stand
-between spaces as they are. `mt.text.tokenizer_pair` knows which of them a file holds.
+between spaces as they are, `mt.text.imported` cuts as the model of another program wants it.
+`mt.text.tokenizer_pair` knows which of them a file holds.
 """
 
 from __future__ import annotations

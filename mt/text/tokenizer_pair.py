@@ -9,6 +9,8 @@ from pathlib import Path
 from mt.errors import ModelFolderError
 from mt.files import write_bytes
 from mt.files.digests import blocks_of_file, sha256
+from mt.text.imported import HEADER as IMPORTED
+from mt.text.imported import ImportedTokenizer
 from mt.text.subwords import SubwordTokenizer
 from mt.text.symbols import HEADER, SymbolTokenizer
 from mt.text.tokenizer import Tokenizer
@@ -27,6 +29,8 @@ def read_tokenizer(model: bytes, *, name: str = "tokenizer") -> Tokenizer:
     """
     if model.startswith(HEADER):
         return SymbolTokenizer.of_model(model, name=name)
+    if model.startswith(IMPORTED):
+        return ImportedTokenizer.of_model(model, name=name)
     return SubwordTokenizer(model, name=name)
 
 

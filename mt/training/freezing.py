@@ -12,6 +12,7 @@ _PART_OF: dict[str, ModelPart] = {
     "source_embedding": "embeddings",
     "target_embedding": "embeddings",
     "output": "embeddings",
+    "output_bias": "embeddings",
     "source_positions": "embeddings",
     "target_positions": "embeddings",
     "positions": "embeddings",

@@ -28,11 +28,13 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         labels: Tensor,
         smoothing: float,
         dtype: torch.dtype,
+        bias: Tensor | None,
     ) -> Tensor:
         wide = torch.promote_types(hidden.dtype, torch.float32)
-        needs_gradient = any(ctx.needs_input_grad[:2])
+        needs_gradient = any(ctx.needs_input_grad)
         hidden_gradient = torch.empty_like(hidden) if needs_gradient else None
         weight_gradient = torch.zeros_like(weight, dtype=wide) if needs_gradient else None
+        bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=wide)
         total = torch.zeros((), dtype=wide, device=hidden.device)
         vocabulary = weight.size(0)
         factor = weight.to(dtype)
@@ -41,6 +43,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
             rows = hidden[start : start + chunk].to(dtype)
             label = labels[start : start + chunk, None]
             logits = (rows @ factor.T).to(wide)  # (chunk, V)
+            if bias is not None:
+                logits += bias
             largest = logits.amax(dim=1, keepdim=True)
             picked = logits.gather(1, label)
             mean = logits.mean(dim=1, keepdim=True)
@@ -56,20 +60,27 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
             narrow = gradient.to(dtype)
             hidden_gradient[start : start + chunk] = narrow @ factor
             weight_gradient += narrow.T @ rows
+            if bias_gradient is not None:
+                bias_gradient += gradient.sum(dim=0)
         if hidden_gradient is not None and weight_gradient is not None:
-            ctx.save_for_backward(hidden_gradient, weight_gradient.to(weight.dtype))
+            ctx.save_for_backward(
+                hidden_gradient,
+                weight_gradient.to(weight.dtype),
+                None if bias is None or bias_gradient is None else bias_gradient.to(bias.dtype),
+            )
         return total
 
     @staticmethod
-    def backward(ctx: Any, *outputs: Any) -> tuple[Tensor, Tensor, None, None, None]:
+    def backward(ctx: Any, *outputs: Any) -> tuple[Tensor, Tensor, None, None, None, Tensor | None]:
         (scale,) = outputs
-        hidden_gradient, weight_gradient = ctx.saved_tensors
+        hidden_gradient, weight_gradient, bias_gradient = ctx.saved_tensors
         return (
             hidden_gradient * scale.to(hidden_gradient.dtype),
             weight_gradient * scale.to(weight_gradient.dtype),
             None,
             None,
             None,
+            None if bias_gradient is None else bias_gradient * scale.to(bias_gradient.dtype),
         )
 
 
@@ -78,20 +89,21 @@ def projected_cross_entropy(
     weight: Tensor,
     labels: Tensor,
     *,
+    bias: Tensor | None = None,
     smoothing: float = 0.0,
     dtype: torch.dtype | None = None,
 ) -> tuple[Tensor, int]:
     """Sum over M tokens of the label-smoothed cross-entropy in nats, and M.
 
-    With p = softmax(weight @ hidden): -(1 - s) log p[label] - s / V * sum_v log p[v], as
+    With p = softmax(weight @ hidden + bias): -(1 - s) log p[label] - s / V * sum_v log p[v], as
     `torch.nn.functional.cross_entropy(label_smoothing=s, reduction="sum")` (Szegedy et al. 2016,
     section 7).
 
-    hidden (M, D), weight (V, D), labels (M). Products are computed in `dtype` (that of `hidden`
-    unless given), the softmax in float32 at least. It can be differentiated once.
+    hidden (M, D), weight (V, D), labels (M), bias (V). Products are computed in `dtype` (that of
+    `hidden` unless given), the softmax in float32 at least. It can be differentiated once.
     """
     total = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        hidden, weight, labels, smoothing, dtype or hidden.dtype
+        hidden, weight, labels, smoothing, dtype or hidden.dtype, bias
     )
     return total, labels.numel()
 
@@ -124,6 +136,7 @@ class Objective(nn.Module):
             hidden.flatten(0, 1).index_select(0, batch.label_indices),
             self.model.output_weight,
             batch.labels,
+            bias=self.model.output_bias,
             smoothing=self._smoothing,
             dtype=self.dtype,
         )

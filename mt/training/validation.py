@@ -148,6 +148,7 @@ def validation_loss(
                 hidden.flatten(0, 1).index_select(0, batch.label_indices),
                 model.output_weight,
                 batch.labels,
+                bias=model.output_bias,
             )
             total += float(loss)
         num_tokens += count

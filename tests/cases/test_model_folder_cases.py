@@ -230,7 +230,7 @@ def test_newer_format_is_refused_with_both_versions(
 ) -> None:
     """C07: before whatever else a newer mt may have written is read."""
     path = own_model / "config.toml"
-    text = path.read_text("utf-8").replace("format_version = 1\n", "format_version = 999\n")
+    text = path.read_text("utf-8").replace("format_version = 2\n", "format_version = 999\n")
     path.write_text(text + unknown, "utf-8")
     run = translate(own_model, toy) if command == "translate" else resume(own_model)
     message = check_one_line(run, own_model)

@@ -79,7 +79,7 @@ def log_probabilities(folder: Path, sources: list[list[int]], targets: list[list
     source, mask = pad_with_end(sources)
     target, real = pad_with_end(targets)
     fed = torch.cat((torch.full((len(targets), 1), START), target[:, :-1]), dim=1)
-    logits = model(source, mask, fed) @ model.output_weight.T
+    logits = model.project(model(source, mask, fed))
     each = torch.log_softmax(logits, dim=-1).gather(2, target[:, :, None])[:, :, 0]
     return (each * real).sum(dim=1)
 

@@ -21,11 +21,15 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "biases": (True, False),
     "norm": ("pre", "post"),
     "norm_kind": ("layernorm", "rmsnorm"),
-    "activation": ("relu", "gelu", "swiglu"),
+    "activation": ("relu", "gelu", "swish", "swiglu"),
     "tied": ("all", "target", "none"),
+    "output_bias": (False, True),
+    "scale_embeddings": (True, False),
+    "zero_start": (False, True),
+    "sinusoids": ("interleaved", "halves", "marian"),
 }
 """What can be chosen of a model, most entangled ones first; "prefix" is a decoder-only model with
-bidirectional attention over the source."""
+bidirectional attention over the source. What a form cannot have is left out of it."""
 Form = dict[str, Any]
 VOCABULARY = 11
 
@@ -71,6 +75,11 @@ def make_model(form: Form) -> TranslationModel:
     """A model in float64, in evaluation mode."""
     torch.manual_seed(0)
     is_one_stack = form["architecture"] != "encoder-decoder"
+    chosen = {name: value for name, value in form.items() if name != "architecture"}
+    if is_one_stack:
+        del chosen["zero_start"]
+    if form["positions"] != "sinusoidal":
+        del chosen["sinusoids"]
     config = ModelConfig(
         architecture="decoder-only" if is_one_stack else "encoder-decoder",
         bidirectional_source=form["architecture"] == "prefix",
@@ -83,7 +92,7 @@ def make_model(form: Form) -> TranslationModel:
         attention_dropout=0.1,
         activation_dropout=0.1,
         max_positions=64,
-        **{name: value for name, value in form.items() if name != "architecture"},
+        **chosen,
     )
     source_vocab = VOCABULARY if config.tied == "all" else VOCABULARY + 2
     kind = DecoderOnly if is_one_stack else EncoderDecoder
@@ -104,7 +113,7 @@ def source_of(*lengths: int) -> tuple[Tensor, Tensor]:
 
 def logits_of(model: TranslationModel, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
     hidden: Tensor = model(source, mask, target)
-    return hidden @ model.output_weight.T
+    return model.project(hidden)
 
 
 def assert_close(a: Tensor, b: Tensor) -> None:

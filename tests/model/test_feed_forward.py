@@ -28,6 +28,16 @@ def test_swiglu_equals_its_formula(biases: bool) -> None:
     torch.testing.assert_close(layer(x), expected, rtol=1e-10, atol=1e-12)
 
 
+def test_swish_equals_its_formula() -> None:
+    torch.manual_seed(0)
+    layer = make_feed_forward(ModelConfig(d_model=6, d_inner=8, heads=1, activation="swish"))
+    layer.double().eval()
+    x = draw(2, 5, 6)
+    first = x @ layer.inner.weight.T + layer.inner.bias
+    expected = first / (1 + (-first).exp()) @ layer.outer.weight.T + layer.outer.bias
+    torch.testing.assert_close(layer(x), expected, rtol=1e-10, atol=1e-12)
+
+
 def test_the_gradient_of_swiglu_is_right() -> None:
     torch.manual_seed(0)
     layer = GatedFeedForward(4, 8, dropout=0.0, biases=True).double()

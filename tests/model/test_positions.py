@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from mt.config import Sinusoids
 from mt.errors import DataError
 from mt.model.positions import LearnedPositions, SinusoidalPositions, sinusoids
 
@@ -18,6 +19,16 @@ def test_sinusoids_equal_the_closed_form() -> None:
             angle = p / 10000 ** (2 * i / 8)
             assert table[p, 2 * i] == pytest.approx(math.sin(angle), rel=1e-10, abs=1e-12)
             assert table[p, 2 * i + 1] == pytest.approx(math.cos(angle), rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize(("order", "last"), [("halves", 4), ("marian", 3)])
+def test_sinusoids_in_halves_equal_their_closed_form(order: Sinusoids, last: int) -> None:
+    table = sinusoids(50, 8, order=order)
+    for p in range(50):
+        for i in range(4):
+            angle = p * 10000 ** (-i / last)
+            assert table[p, i] == pytest.approx(math.sin(angle), rel=1e-9, abs=1e-12)
+            assert table[p, 4 + i] == pytest.approx(math.cos(angle), rel=1e-9, abs=1e-12)
 
 
 def test_sinusoidal_positions_work_beyond_their_first_table() -> None:

@@ -65,9 +65,9 @@ def test_a_missing_setting_takes_its_default(folder: Path) -> None:
 
 def test_a_newer_format_is_refused_naming_both_versions(folder: Path) -> None:
     text = (folder / "config.toml").read_text()
-    text = text.replace("format_version = 1", "format_version = 999\nfancy = [[1]]")
+    text = text.replace("format_version = 2", "format_version = 999\nfancy = [[1]]")
     (folder / "config.toml").write_text(text)
-    with pytest.raises(ModelFolderError, match=r"format version 999.* knows up to 1"):
+    with pytest.raises(ModelFolderError, match=r"format version 999.* knows up to 2"):
         load_model(folder)
 
 

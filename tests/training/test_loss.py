@@ -40,6 +40,21 @@ def test_value_and_gradients_equal_torchs(smoothing: float) -> None:
         torch.testing.assert_close(mine, its, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_a_bias_is_part_of_the_logits_and_has_its_gradient(smoothing: float) -> None:
+    hidden, weight, labels = draw()
+    bias = torch.randn(7, dtype=torch.float64, requires_grad=True)
+    ours, _ = projected_cross_entropy(hidden, weight, labels, bias=bias, smoothing=smoothing)
+    theirs = functional.cross_entropy(
+        hidden @ weight.T + bias, labels, label_smoothing=smoothing, reduction="sum"
+    )
+    torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
+    expected = torch.autograd.grad(3.0 * theirs, (hidden, weight, bias))
+    found = torch.autograd.grad(3.0 * ours, (hidden, weight, bias))
+    for mine, its in zip(found, expected, strict=True):
+        torch.testing.assert_close(mine, its, rtol=1e-10, atol=1e-12)
+
+
 def test_gradients_pass_gradcheck() -> None:
     hidden, weight, labels = draw()
     assert torch.autograd.gradcheck(

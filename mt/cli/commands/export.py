@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import click
 
 from mt.cli.options import PATH, filled
+from mt.config import ExportForm
 from mt.tasks.requests import ExportRequest
 
 
@@ -14,7 +17,7 @@ from mt.tasks.requests import ExportRequest
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["ctranslate2"]),
+    type=click.Choice(get_args(ExportForm)),
     default="ctranslate2",
     show_default=True,
     help="Program to write for.",
@@ -24,7 +27,7 @@ from mt.tasks.requests import ExportRequest
     type=click.Choice(["float32", "float16", "bfloat16", "int8"]),
     default="float32",
     show_default=True,
-    help="Type in which matrices are stored.",
+    help="Type in which matrices are stored; ctranslate2 has all of them.",
 )
 @filled(ExportRequest)
 def command(request: ExportRequest) -> None:
@@ -33,10 +36,15 @@ def command(request: ExportRequest) -> None:
     ctranslate2: a folder for CTranslate2 (pip install ctranslate2), weights, vocabulary and
     tokenizer. CTranslate2 takes and gives pieces; docs/export.md shows how.
 
+    huggingface: a folder for MarianMTModel and MarianTokenizer, of a model of that form (mt train
+    --preset marian). Where transformers is installed, logits are compared with it.
+
     \b
     mt export -m checkpoints/de-en -o checkpoints/de-en-ct2
+    mt export -m checkpoints/de-en -o checkpoints/de-en-hf --format huggingface
     """
+    from mt.cli.console import notices, stderr_console
     from mt.tasks.export import export
 
-    output = export(request)
+    output = export(request, notices(stderr_console().print))
     click.echo(f"the model for {request.form} is in {output}", err=True)

@@ -18,7 +18,7 @@ from mt.cli.options import (
     typed_command,
     weight_option,
 )
-from mt.config import DROPPABLE, Architecture, CorpusConfig, TokenizerKind
+from mt.config import DROPPABLE, Architecture, CorpusConfig, ExportForm, TrainedTokenizer
 from mt.config.presets import PRESETS
 from mt.tasks.requests import TrainRequest
 
@@ -58,7 +58,7 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
 )
 @click.option(
     "--tokenizer",
-    type=click.Choice(get_args(TokenizerKind)),
+    type=click.Choice(get_args(TrainedTokenizer)),
     help="Subwords by a unigram model (the default) or byte pairs, or space-separated symbols.",
 )
 @click.option("--vocab-size", type=POSITIVE, help="Pieces; else by the corpus.")
@@ -70,6 +70,12 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
     "--patience", type=NOT_NEGATIVE, help="Validations without a better score; 0: endless."
 )
 @click.option("--seed", type=NOT_NEGATIVE, help="Same seed, same model (on the CPU).")
+@click.option(
+    "--for",
+    "export_form",
+    type=click.Choice(get_args(ExportForm)),
+    help="Refuse what mt export cannot write for this program.",
+)
 @click.option("--resume", type=PATH, help="Continue the run of this model folder.")
 @click.option("--from", "start", type=PATH, help="Fine-tune this trained model.")
 @click.option(

@@ -35,6 +35,7 @@ class EncoderPrefill:
     def __init__(self, model: EncoderDecoder, products: Products) -> None:
         self._config = model.config
         self._embedding = model.source_embedding.weight.detach()
+        self._scale = model.embedding_scale
         self._positions = model.source_positions
         self._relative_target = isinstance(model.target_positions, RelativePositions)
         self._layers = [SearchEncoderLayer(cast(EncoderLayer, x), products) for x in model.encoder]
@@ -55,7 +56,8 @@ class EncoderPrefill:
         config = self._config
         heads = config.key_value_heads or config.heads
         bias = _padded(padding_bias(source_mask), whole_vectors(length))
-        x, positions = embedded(source, self._embedding, self._positions, bias.size(3))
+        x = functional.embedding(source, self._embedding)
+        x, positions = embedded(x, self._scale, self._positions, bias.size(3))
         positions = self._layers[0].located(positions)
         for layer in self._layers:
             x, _ = layer.read(x, size, bias, positions)
@@ -82,6 +84,7 @@ class DecoderOnlyPrefill:
         """`layers` are those by which steps are made, too."""
         self._is_causal = not model.config.bidirectional_source
         self._embedding = model.source_embedding.weight.detach()
+        self._scale = model.embedding_scale
         self._positions = model.positions
         self._layers = layers
 
@@ -95,7 +98,8 @@ class DecoderOnlyPrefill:
         if self._is_causal:
             bias = causal_bias(length, device=source.device)[None, None]
         bias = _padded(bias, whole_vectors(length))
-        x, positions = embedded(source, self._embedding, self._positions, bias.size(3))
+        x = functional.embedding(source, self._embedding)
+        x, positions = embedded(x, self._scale, self._positions, bias.size(3))
         positions = self._layers[0].located(positions)
         kept: list[Tensor] = []
         for layer in self._layers:
@@ -115,12 +119,13 @@ class DecoderOnlyPrefill:
 
 
 def embedded(
-    tokens: Tensor, embedding: Tensor, positions: Positions, width: int
+    x: Tensor, scale: float, positions: Positions, width: int
 ) -> tuple[Tensor, PositionInput]:
-    """Tokens (B, S) -> rows (B S, D), and what attention to `width` keys needs of positions."""
-    size, length = tokens.shape
-    x = functional.embedding(tokens, embedding)
-    scale = math.sqrt(x.size(2))
+    """Embeddings (B, S, D), to be multiplied by `scale`, -> rows (B S, D).
+
+    Gives what attention to `width` keys needs of positions as well.
+    """
+    size, length, _ = x.shape
     for_attention: PositionInput = None
     if isinstance(positions, RelativePositions):
         for_attention = _offsets(positions, length, width)

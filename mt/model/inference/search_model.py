@@ -11,7 +11,6 @@ far, D model width, H heads, E head width, V vocabulary. Rows of products lie fl
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import cast
 
@@ -38,7 +37,7 @@ class SearchModel:
         """Arrange `model`, where it is. Raises ConfigError for products that are not to be had."""
         self.config = model.config
         self._embedding = model.target_embedding.weight.detach()
-        self._scale = math.sqrt(model.config.d_model)
+        self._scale = model.embedding_scale
         self._prefill: Prefill
         self._layers: Sequence[SearchDecoderLayer | SearchEncoderLayer]
         if isinstance(model, DecoderOnly):
@@ -54,7 +53,7 @@ class SearchModel:
             self._positions = model.target_positions
         self._norm = make_norm(model.decoder_norm)
         self.output_weight = model.output_weight.detach()
-        self.project = make_product(self.output_weight, None, products)
+        self.project = make_product(self.output_weight, model.output_bias, products)
 
     @property
     def device(self) -> torch.device:
@@ -73,6 +72,8 @@ class SearchModel:
         rows = state.rows_per_sentence
         positions = self._positions
         x = functional.embedding(tokens.view(-1, rows), self._embedding)
+        if self.config.zero_start:
+            x = x * (state.position > 0)[:, None, None]
         after = state.grown()
         past = after.past_bias()
         for_attention: PositionInput = None
