@@ -5,9 +5,9 @@
     (the bytes of the first block)
     …
 
-A block is on the disk when `append` returns. What a kill leaves of another one stands at the end
-and is cut off when the file is opened again; a damaged block anywhere else is refused. REQUEST is
-what the work depends on, as a digest: with another one the file is not gone on with.
+A block is on the disk when `append` returns. What follows the last whole block, be it what a kill
+left of another one or damaged, is cut off when the file is opened again. REQUEST is what the work
+depends on, as a digest: with another one the file is not gone on with.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Journal:
     def __init__(self, path: Path, *, request: str) -> None:
         """Open or begin the journal of a request.
 
-        Raises ConfigError where it is of another request, DataError where it is damaged.
+        Raises ConfigError where it is of another request, DataError where it is no journal.
         """
         self.path = path
         self._head = f"{_HEAD}{request}\n".encode("ascii")
         self._offsets: list[tuple[int, int]] = []  # of the bytes of each block, and how many
         self.num_bytes_cut = 0
-        """Of a block that was not finished."""
+        """That were no whole block."""
         if not path.exists():
             write_bytes(path, self._head)
         with path.open("rb") as file:
@@ -82,27 +82,21 @@ class Journal:
                     hint="Give the command that began it again, choose another -o, or remove "
                     f"{self.path.parent}",
                 )
-            raise self._damaged("it is no journal")
+            raise DataError(
+                f"{self.path} is damaged: it does not begin as a journal does",
+                hint=f"Remove {self.path.parent} to begin anew",
+            )
         size = file.seek(0, os.SEEK_END)
         end = len(head)
         while end < size:
             file.seek(end)
             line = file.readline(_LONGEST_LINE)
             seal = _SEAL.fullmatch(line)
-            if seal is None:
-                if line.endswith(b"\n") or len(line) == _LONGEST_LINE:
-                    raise self._damaged(f"block {len(self) + 1} has no seal")
-                return end
+            if seal is None or int(seal[1]) > size - end - len(line):
+                break
             start, length = end + len(line), int(seal[1])
-            if start + length > size:
-                return end
             if blake2b([file.read(length)]) != seal[2].decode("ascii"):
-                raise self._damaged(f"block {len(self) + 1} is not what was written")
+                break
             self._offsets.append((start, length))
             end = start + length
         return end
-
-    def _damaged(self, how: str) -> DataError:
-        return DataError(
-            f"{self.path} is damaged: {how}", hint=f"Remove {self.path.parent} to begin anew"
-        )

@@ -23,7 +23,7 @@ from mt.corpus.cleaning import TextRules
 from mt.corpus.keys import key_of
 from mt.errors import ConfigError, DataError
 from mt.events import LinesTranslated, Listener, Notice, PairDropped, StageStarted
-from mt.files import written_file
+from mt.files import clean, written_file
 from mt.files.digests import blake2b, blake2b_of_text, blocks_of_file
 from mt.files.folder_lock import folder_lock
 from mt.files.journal import Journal
@@ -98,9 +98,10 @@ def make_pairs(work: Work, listener: Listener) -> Summary:
         )
     listener(StageStarted(name="reading the text"))
     known = survey(work.inputs, work.rules)
-    request = blake2b_of_text(f"{work.key} {known.digest} {work.is_backwards}")
+    request = blake2b_of_text(f"{work.key} {known.digest} {work.is_backwards} {_BLOCK}")
     of_pairs = blake2b_of_text(f"{request} {work.filter_key} {work.output.suffix.lower()}")
     with folder_lock(work.folder, make=True):
+        clean(work.folder)
         done = _finished(work, of_pairs)
         if done is not None:
             listener(Notice(text=f"{work.output} is finished already: same text, same request"))
@@ -167,7 +168,8 @@ def _translate(work: Work, known: Survey, journal: Journal, listener: Listener) 
     """Translate what the journal does not hold yet."""
     num_before = min(len(journal) * _BLOCK, known.num_wanted)
     if journal.num_bytes_cut:
-        listener(Notice(text="the block that a kill left unfinished is translated again"))
+        text = f"{journal.path} ended in {journal.num_bytes_cut:,} bytes that are no whole block"
+        listener(Notice(text=f"{text}: what they were is translated again", is_warning=True))
     if num_before == known.num_wanted:
         return
     if num_before:
@@ -219,8 +221,8 @@ def _write(work: Work, known: Survey, journal: Journal, note_rejected: Listener)
             num_read=known.num_lines,
             skipped=known.skipped,
             num_made=num_made,
-            dropped=dropped,
-            facts=facts,
+            dropped=dict(dropped),
+            facts=dict(facts),
         )
         if not account.num_written:
             raise DataError(
