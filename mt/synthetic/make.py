@@ -156,11 +156,13 @@ def _telling_how_far(
 
     try:
         yield
-    except KeyboardInterrupt as interruption:
-        interruption.args = (f" {how_far()}",)
-        raise
-    except Exception:
-        listener(Notice(text=f"ended {how_far()}"))
+    except BaseException as error:
+        if not len(journal):
+            journal.path.unlink()  # there is nothing to go on with
+        elif isinstance(error, KeyboardInterrupt):
+            error.args = (f" {how_far()}",)
+        else:
+            listener(Notice(text=f"ended {how_far()}"))
         raise
 
 

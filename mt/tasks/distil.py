@@ -24,6 +24,7 @@ from mt.synthetic.account import Account
 from mt.synthetic.inputs import Inputs
 from mt.tasks.compare_speed import Contender, Measurement, measured_in_turns
 from mt.tasks.dev_scores import scoring_for
+from mt.tasks.new_folder import refuse_taken
 from mt.tasks.requests import Decoding, SearchOverrides, TrainRequest, TranslateRequest
 from mt.tasks.synthetic_requests import DistilRequest
 from mt.tasks.synthetic_text import MadePairs, PairsRequest, made_pairs, name_of
@@ -86,6 +87,8 @@ def distil(
     is_begun = bool(list_checkpoints(folder / model_folder.TRAINING))
     if is_begun:
         _require_own(folder, asked)
+    else:
+        refuse_taken(folder)
     pairs = _translated(request, teachers, config, listener)
     for line in pairs.summary.account.lines():
         listener(Notice(text=line))
@@ -106,6 +109,8 @@ def _text_of(request: DistilRequest) -> Path:
     if request.text is not None:
         return Path(request.text)
     folder = Path(request.output)
+    if not folder.name:
+        raise ConfigError(f"-o {folder} gives the student no name", hint="Name a folder to make")
     return folder.with_name(f"{folder.name}.distilled.jsonl")
 
 

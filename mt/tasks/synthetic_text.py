@@ -53,8 +53,9 @@ class PairsRequest:
 def made_pairs(request: PairsRequest, listener: Listener) -> MadePairs:
     """Make the pairs, or go on with what an earlier run left of them (`mt.synthetic.make`)."""
     first, *others = request.models
-    config = model_folder.read_config(first)
-    model_folder.weights_of(first)
+    config, *_ = [model_folder.read_config(model) for model in request.models]
+    for model in request.models:
+        model_folder.weights_of(model)
     require_writable(request.output)
     filtering = request.filtering
     one_best = dataclasses.replace(request.decoding.search, n_best=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.runs import run_here, run_python
-from tests.cases.toy import Toy, as_lines, target_of, toy_sources
+from tests.cases.toy import Toy, as_lines, toy_sources
 
 MACHINE = ("--device", "cpu", "--threads", "1")
 

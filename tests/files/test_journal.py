@@ -1,4 +1,4 @@
-"""A journal gives back the blocks that were added, and nothing else, whatever happens to its end."""
+"""A journal gives back the blocks that were added and nothing else, whatever its end is."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def command(flags: _Flags) -> int:
     with TrainingConsole(stderr_console(), folder=request.output) as console:
         done = distil(request, console, stop=StopSignal(_STOPPING))
     if flags.as_json:
-        click.echo(json.dumps(done.record, ensure_ascii=False))
+        click.echo(json.dumps(done.record))
         return done.training.exit_status
     for line in _table(done.measured):
         click.echo(line)
