@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from mt.config.presets import fast_preset_for, preset
+from mt.errors import ConfigError
 from mt.model_folder.folder import read_config
+from mt.tasks.requests import TrainRequest
+from mt.tasks.train import train
 from tests.cases.model_files import records
 from tests.cases.runs import Run, run_here
 from tests.cases.toy import Files, as_lines, toy_pairs, write_files
@@ -202,3 +207,29 @@ def test_faults_are_named_before_anything_is_made(
     run = run_here("distil", *(names.get(each, each) for each in arguments))
     assert named in run.check_refusal(status=status)
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_tokenizer_that_is_taken_over_leaves_none_to_choose(
+    model: Path, corpus: Files, tmp_path: Path
+) -> None:
+    common = TrainRequest(corpus=corpus.arguments, output=tmp_path / "m", tokenizer_of=model)
+    for asked in (
+        dataclasses.replace(common, vocab_size=300),
+        dataclasses.replace(common, start=model),
+        dataclasses.replace(common, settings={"tokenizer": {"joint": False}}),
+    ):
+        with pytest.raises(ConfigError, match="is taken over, so none can be asked for"):
+            train(asked)
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("width", "name"),
+    [(16, "fast-tiny"), (128, "fast-tiny"), (255, "fast-tiny"), (256, "fast"), (512, "fast-base")],
+)
+def test_the_form_of_the_student_follows_from_the_width_of_its_teacher(
+    width: int, name: str
+) -> None:
+    assert fast_preset_for(width) == name
+    assert preset(name).model.decoder_layers == 1
+    assert preset(name).model.d_model <= max(width, 128)

@@ -81,3 +81,11 @@ def test_what_is_no_journal_is_refused_and_stays(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not begin as a journal does"):
         Journal(path, request="a")
     assert path.read_bytes() == b"Dear diary,\n"
+
+
+def test_a_seal_of_more_bytes_than_there_are_is_no_block(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    whole = written(path)
+    path.write_bytes(whole + b"9" * 15 + b" " + b"0" * 32 + b"\nx")
+    assert list(Journal(path, request="a")) == BLOCKS
+    assert path.read_bytes() == whole
