@@ -19,6 +19,7 @@ from mt.errors import ConfigError
 from mt.events import Listener, Notice, StageStarted, ignore
 from mt.formats import open_corpora
 from mt.formats.options import ReadingOptions
+from mt.languages import is_same_language
 from mt.model_folder import folder as model_folder
 from mt.synthetic.account import Account
 from mt.synthetic.inputs import Inputs
@@ -82,6 +83,7 @@ def distil(
         )
     teachers = [Path(request.teacher), *map(Path, request.others)]
     config = model_folder.read_config(teachers[0])
+    _refuse_other_languages(request, config)
     folder = Path(request.output)
     asked = _training(request, teachers, config)
     is_begun = bool(list_checkpoints(folder / model_folder.TRAINING))
@@ -178,6 +180,16 @@ def _languages(config: Config) -> tuple[str, str] | None:
     return known if all(known) else None
 
 
+def _refuse_other_languages(request: DistilRequest, config: Config) -> None:
+    """Raise ConfigError where the corpus is to be read in a direction that is not the teacher's."""
+    known, asked = _languages(config), request.languages
+    if known and asked and not all(map(is_same_language, known, asked)):
+        raise ConfigError(
+            f"--langs {'-'.join(asked)}: {request.teacher} translates {'-'.join(known)}",
+            hint="Leave it out: the languages are those of the teacher",
+        )
+
+
 def _dev_of(teacher: Path) -> list[str]:
     """The validation set of the teacher; raises ConfigError where its folder has none."""
     if not model_folder.read_dev_pairs(teacher):
@@ -188,7 +200,8 @@ def _dev_of(teacher: Path) -> list[str]:
 def _require_own(folder: Path, asked: TrainRequest) -> None:
     """Raise ConfigError where the run in `folder` is not the one that is asked for."""
     config = model_folder.read_config(folder)
-    dev = [(p.source, p.target) for r in open_corpora(asked.dev).readers for p in r if not p.fault]
+    readers = open_corpora(asked.dev, ReadingOptions(languages=asked.languages)).readers
+    dev = [(pair.source, pair.target) for reader in readers for pair in reader if not pair.fault]
     if dev != model_folder.read_dev_pairs(folder):
         raise ConfigError(
             f"{folder} holds a run with another validation set",
