@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from mt.corpus.checks.finding import CheckReport
     from mt.errors import MtError
     from mt.tasks.average import average
+    from mt.tasks.backtranslate import backtranslate
     from mt.tasks.check import check
     from mt.tasks.compare import Comparison, compare
+    from mt.tasks.distil import Distillation, distil
     from mt.tasks.evaluate import Evaluation, evaluate
     from mt.tasks.export import export
     from mt.tasks.import_model import ImportResult, import_model
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
         SearchOverrides,
         TrainRequest,
     )
+    from mt.tasks.synthetic_requests import BacktranslateRequest, DistilRequest, Filtering
+    from mt.tasks.synthetic_text import MadePairs
     from mt.tasks.train import train
     from mt.tasks.training_run import TrainResult
     from mt.text.glossary import Glossary
@@ -50,8 +54,10 @@ _HOMES = {
     "mt.corpus.checks.finding": ("CheckReport",),
     "mt.errors": ("MtError",),
     "mt.tasks.average": ("average",),
+    "mt.tasks.backtranslate": ("backtranslate",),
     "mt.tasks.check": ("check",),
     "mt.tasks.compare": ("Comparison", "compare"),
+    "mt.tasks.distil": ("Distillation", "distil"),
     "mt.tasks.evaluate": ("Evaluation", "evaluate"),
     "mt.tasks.export": ("export",),
     "mt.tasks.import_model": ("ImportResult", "import_model"),
@@ -72,6 +78,8 @@ _HOMES = {
         "SearchOverrides",
         "TrainRequest",
     ),
+    "mt.tasks.synthetic_requests": ("BacktranslateRequest", "DistilRequest", "Filtering"),
+    "mt.tasks.synthetic_text": ("MadePairs",),
     "mt.tasks.train": ("train",),
     "mt.tasks.training_run": ("TrainResult",),
     "mt.text.glossary": ("Glossary",),
@@ -83,19 +91,24 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AverageRequest",
+    "BacktranslateRequest",
     "Budget",
     "CheckReport",
     "CheckRequest",
     "CompareRequest",
     "Comparison",
     "Decoding",
+    "DistilRequest",
+    "Distillation",
     "EvaluateRequest",
     "Evaluation",
     "ExportRequest",
+    "Filtering",
     "Glossary",
     "ImportRequest",
     "ImportResult",
     "Machine",
+    "MadePairs",
     "MtError",
     "ReportRequest",
     "Resampling",
@@ -111,8 +124,10 @@ __all__ = [
     "Translator",
     "__version__",
     "average",
+    "backtranslate",
     "check",
     "compare",
+    "distil",
     "evaluate",
     "export",
     "import_model",

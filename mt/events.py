@@ -64,6 +64,18 @@ class UnknownSymbols(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinesTranslated(Event):
+    """So many lines of a text are translated and safe."""
+
+    num_done: int
+    num_before: int
+    """Of them, by runs before this one."""
+    num_lines: int
+    seconds: float
+    """Time in this run."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class StageStarted(Event):
     """A part of the preparation begins, for example "reading the corpus"."""
 

@@ -22,10 +22,11 @@ FLOORS: dict[str, set[str]] = {
     "training": {"corpus", "text", "model"},
     "translation": {"text", "model", "search", "model_folder"},
     "exchange": {"text", "model", "model_folder"},
+    "synthetic": {"formats", "corpus", "text", "search", "translation"},
     "reporting": {"text", "model", "search", "model_folder", "translation", "evaluation"},
     "tasks": {
         *("formats", "corpus", "text", "model", "search", "evaluation", "model_folder"),
-        *("preparation", "training", "translation", "exchange", "reporting"),
+        *("preparation", "training", "translation", "exchange", "reporting", "synthetic"),
     },
     "cli": {"formats", "corpus", "text", "model_folder", "evaluation", "translation", "tasks"},
 }

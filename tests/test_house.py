@@ -10,6 +10,8 @@ import mt
 
 ROOT = Path(mt.__file__).parent
 MOST_LINES, MOST_PARAMETERS = 80, 8
+MOST_LINES_A_COMMAND = 235
+"""Of the whole command line, what is shared included."""
 
 UNTYPED = {
     "cli/check_output.py",
@@ -80,4 +82,5 @@ def test_tasks_neither_parse_nor_print() -> None:
 
 def test_the_command_line_is_thin() -> None:
     num_lines = sum(path.read_text("utf-8").count("\n") for path in (ROOT / "cli").rglob("*.py"))
-    assert num_lines < 3100
+    num_commands = len(list((ROOT / "cli" / "commands").glob("[!_]*.py")))
+    assert num_lines < MOST_LINES_A_COMMAND * num_commands

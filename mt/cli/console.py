@@ -22,6 +22,7 @@ from mt.events import (
     BatchDone,
     CorpusRead,
     Event,
+    LinesTranslated,
     LinesValidated,
     Listener,
     Notice,
@@ -94,6 +95,8 @@ class TrainingConsole:
                 self._line(notice_text(event))
             case StageStarted():
                 self._bar.update(self._task, description=event.name, total=None, visible=True)
+            case LinesTranslated():
+                self._show_translated(event)
             case CorpusRead():
                 for line in describe_corpus(event):
                     self._line(line)
@@ -121,6 +124,26 @@ class TrainingConsole:
     def _line(self, text: str) -> None:
         self._console.print(text)
         self._last_line = time.monotonic()
+
+    def _show_translated(self, event: LinesTranslated) -> None:
+        rate = (event.num_done - event.num_before) / max(event.seconds, 1e-9)
+        left = clock((event.num_lines - event.num_done) / rate)
+        share = event.num_done / event.num_lines
+        status = (
+            f"{event.num_done:,} of {event.num_lines:,} lines, {share:.0%} · {rate:,.1f} lines/s · "
+            f"{left} left"
+        )
+        self._bar.update(
+            self._task,
+            description="translating",
+            total=1.0,
+            completed=share,
+            status=status,
+            visible=True,
+        )
+        waited = time.monotonic() - self._last_line
+        if not self._console.is_terminal and waited > _SECONDS_BETWEEN_LINES:
+            self._line(f"translated: {status}")
 
     def _show_batch(self, event: BatchDone) -> None:
         if event.skipped:

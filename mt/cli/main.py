@@ -30,6 +30,8 @@ _COMMANDS = {
     "report": ("report", "Tell all that is known of a model, as a page."),
     "inspect": ("inspect", "Show what a model attends to, as a page."),
     "plot": ("plot", "Draw training curves."),
+    "backtranslate": ("backtranslate", "Make training pairs of text in the target language."),
+    "distil": ("distil", "Train a fast student on what a model translates."),
     "average": ("average", "Average the weights of models, or of states of one run."),
     "shortlist": ("shortlist", "Learn which target pieces each source piece may give."),
     "import": ("import_", "Make a model folder of another program's model."),

@@ -12,6 +12,8 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
 
+from mt.config import Architecture, TrainedTokenizer
+from mt.config.presets import PRESETS
 from mt.config.toml import merged, parse_assignment, read_config_file
 from mt.tasks.requests import MetricName, Settings
 
@@ -188,6 +190,33 @@ settings_options = options(
     ),
 )
 
+run_options = options(
+    click.option(
+        "--preset", type=click.Choice(list(PRESETS)), help="Model size; else by the corpus."
+    ),
+    click.option(
+        "--architecture",
+        type=click.Choice(get_args(Architecture)),
+        help="Two stacks (the default), or one that reads the source and goes on with the target.",
+    ),
+    click.option(
+        "--tokenizer",
+        type=click.Choice(get_args(TrainedTokenizer)),
+        help="Subwords by a unigram model (the default) or byte pairs, or space-separated symbols.",
+    ),
+    click.option("--vocab-size", type=POSITIVE, help="Pieces; else by the corpus."),
+    click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time budget."),
+    click.option("--epochs", type=click.FloatRange(min=0, min_open=True), help="Budget in epochs."),
+    click.option("--updates", type=POSITIVE, help="Budget in updates."),
+    click.option("--batch-tokens", type=POSITIVE, help="Padded tokens of a batch."),
+    click.option(
+        "--patience", type=NOT_NEGATIVE, help="Validations without a better score; 0: endless."
+    ),
+    click.option("--seed", type=NOT_NEGATIVE, help="Same seed, same model (on the CPU)."),
+)
+"""The shape of a model, and how long it is trained."""
+
+
 keep_case_option = click.option(
     "--keep-case",
     is_flag=True,
@@ -231,7 +260,7 @@ def _device_count(_: click.Context, __: click.Parameter, text: str) -> int | Non
 
 
 beam_option = click.option("--beam", type=POSITIVE, help="Hypotheses searched; 1 is greedy.")
-decoding_options = options(
+_term_options = options(
     click.option(
         "--glossary",
         type=PATH,
@@ -245,6 +274,8 @@ decoding_options = options(
         help="What matches comes out unchanged; 'default': format strings, tags, addresses. May be "
         "repeated.",
     ),
+)
+decoding_machine_options = options(
     device_options(
         ("auto", "float32", "bfloat16", "int8"),
         "Type of matrix products: float32 unless named. bfloat16 and int8 (CPU) are faster, and "
@@ -272,6 +303,7 @@ decoding_options = options(
     ),
     keep_case_option,
 )
+decoding_options = options(_term_options, decoding_machine_options)
 
 
 def _metric_names(

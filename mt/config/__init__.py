@@ -83,6 +83,8 @@ class Config:
     """Name of the preset that the settings started from."""
     fine_tuned_from: str = ""
     """Name of the model folder whose weights training started from; empty for random ones."""
+    distilled_from: str = ""
+    """Name of the teacher whose translations it was trained on; empty for text as it was found."""
     longest_source: int = 0
     """Tokens of a source that hardly any in training was longer than; 0 if not known."""
     corpus: CorpusConfig = field(default_factory=CorpusConfig)

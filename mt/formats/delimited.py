@@ -24,8 +24,8 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 class TabSeparated(FileReader):
     """Fields with a tab between; a quote is a character like others, and there are no escapes.
 
-    Two columns, source and target, unless columns are asked for. The first row is a header when
-    it names the columns or languages that were asked for.
+    Two columns, source and target, unless columns are asked for or the first row is a header: when
+    it names the columns or languages that were asked for, or source and target among others.
     """
 
     def __iter__(self) -> Iterator[Pair]:
@@ -54,8 +54,11 @@ class TabSeparated(FileReader):
 
 
 def _header(row: list[str], options: ReadingOptions) -> tuple[int, int] | None:
-    """The columns that a first row names, when it is a header and not text."""
-    if options.columns is None and options.languages is None:
+    """The columns that a first row names, when it is a header and not text.
+
+    Where nothing was asked for, it is one if it has further columns: two may be a pair of words.
+    """
+    if options.columns is None and options.languages is None and len(row) < 3:
         return None
     found = named_columns(row, options)
     if found is None or options.columns is not None:

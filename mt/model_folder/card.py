@@ -61,6 +61,7 @@ def fact_rows(facts: CardFacts) -> list[tuple[str, str]]:
         ("tokenizer", [_tokenizer(config)]),
         ("fine-tuned from", [config.fine_tuned_from]),
         ("imported from", [imported.sentence] if imported else []),
+        ("distilled from", [config.distilled_from]),
         ("frozen in training", [] if averaged else [", ".join(config.training.freeze)]),
         ("average of", averaged.sources if averaged else []),
         ("parameters", [f"{counted.num_parameters:,}"] if counted else []),

@@ -43,6 +43,8 @@ class RunPlan:
     """Settings over those of the preset, or of the start."""
     start: Start | None
     """The trained model that the run starts from."""
+    tokenizers: TokenizerPair | None = None
+    """Those that the run takes over, of its start or of another model; None trains some."""
 
     def draft(self, values: Values) -> Config:
         """The settings so far: `values` over those of the start, or of the preset."""
@@ -113,8 +115,7 @@ def fill_folder(
 ) -> None:
     """Fill the model folder with all but weights: settings, tokenizers, corpus."""
     training = folder / model_folder.TRAINING
-    draft, start = plan.draft(values), plan.start
-    given = None if start is None else start.tokenizers
+    draft, start, given = plan.draft(values), plan.start, plan.tokenizers
     digests, *others = (
         [digest_of(reader) for reader in readers]
         for readers in (inputs.train, inputs.dev, inputs.against)

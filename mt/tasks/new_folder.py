@@ -45,15 +45,9 @@ def new_model_folder(folder: Path) -> Iterator[None]:
     Raises ConfigError when it holds something already, ModelFolderError when another process is
     at work there.
     """
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{folder} exists already and is a file", hint="Choose another -o")
+    _refuse_file(folder)
     with folder_lock(folder, make=True):
-        if _is_taken(folder) and not _is_half_prepared(folder):
-            raise ConfigError(
-                f"{folder} exists already and is not empty",
-                hint="Choose another -o, or go on with that run: "
-                f"--resume {shlex.quote(str(folder))}",
-            )
+        _refuse_taken(folder)
         _clear(folder)
         try:
             marker = folder / model_folder.TRAINING / _PREPARING
@@ -64,6 +58,27 @@ def new_model_folder(folder: Path) -> Iterator[None]:
             if not has_state(folder):
                 _clear(folder)
             raise
+
+
+def refuse_taken(folder: Path) -> None:
+    """Raise what `new_model_folder` would, for those who have long work to do before it."""
+    _refuse_file(folder)
+    if folder.exists():
+        with folder_lock(folder):
+            _refuse_taken(folder)
+
+
+def _refuse_file(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} exists already and is a file", hint="Choose another -o")
+
+
+def _refuse_taken(folder: Path) -> None:
+    if _is_taken(folder) and not _is_half_prepared(folder):
+        raise ConfigError(
+            f"{folder} exists already and is not empty",
+            hint=f"Choose another -o, or go on with that run: --resume {shlex.quote(str(folder))}",
+        )
 
 
 def mark_prepared(folder: Path) -> None:

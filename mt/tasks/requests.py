@@ -79,6 +79,8 @@ class TrainRequest(CorpusRequest):
     resume: StrPath | None = None
     start: StrPath | None = None
     """Model folder whose weights, tokenizer and architecture the run starts from."""
+    tokenizer_of: StrPath | None = None
+    """Model folder whose tokenizer, without anything else, is taken over; else it is trained."""
     dev: Sequence[str] = ()
     """Validation set; without one it is held out."""
     weights: Sequence[tuple[str, float]] = ()

@@ -85,7 +85,7 @@ def _begin(
     run: Run, request: TrainRequest, start: Start | None, let_begin: Callable[[], None]
 ) -> TrainResult:
     """Prepare a new folder, and train."""
-    plan = RunPlan(request=request, overrides=_overrides(request), start=start)
+    plan = _plan(request, start)
     draft = plan.draft(plan.overrides)  # what contradicts is refused before a folder is made
     if request.export_form is not None:
         require_form(draft, request.export_form)
@@ -103,6 +103,30 @@ def _begin(
         )
         let_begin()
         return run_training(run, start=start)
+
+
+def _plan(request: TrainRequest, start: Start | None) -> RunPlan:
+    """What follows from a request before a corpus is read.
+
+    Raises ConfigError where a tokenizer is asked for beside one that is taken over.
+    """
+    overrides = _overrides(request)
+    if request.tokenizer_of is None:
+        tokenizers = None if start is None else start.tokenizers
+        return RunPlan(request=request, overrides=overrides, start=start, tokenizers=tokenizers)
+    if start is not None or overrides.get("tokenizer"):
+        raise ConfigError(
+            f"the tokenizer of {request.tokenizer_of} is taken over, so none can be asked for",
+            hint="Leave out --tokenizer, --vocab-size, --from and settings of [tokenizer]",
+        )
+    folder = Path(request.tokenizer_of)
+    config = model_folder.read_config(folder)
+    return RunPlan(
+        request=request,
+        overrides=merged(overrides, {"tokenizer": dataclasses.asdict(config.tokenizer)}),
+        start=None,
+        tokenizers=model_folder.load_tokenizers(folder, config),
+    )
 
 
 def _resume(run: Run, budget: Values, let_begin: Callable[[], None]) -> TrainResult:

@@ -60,6 +60,8 @@ def test_every_command_refuses_the_tokenizer_of_another_model(
         ("average", swapped, "--last", "1", "-o", out),
         ("export", "-m", swapped, "-o", out),
         ("shortlist", "-m", swapped),
+        ("backtranslate", "-m", swapped, toy.test.source, "-o", f"{out}.jsonl"),
+        ("distil", swapped, *test, "-o", out),
         ("train", *toy.train.arguments, "--from", swapped, "-o", out),
         ("train", "--resume", swapped, "--updates", "301"),
     ]
@@ -67,7 +69,7 @@ def test_every_command_refuses_the_tokenizer_of_another_model(
         message = run_here(*command).check_refusal()
         assert f"{swapped}/tokenizer.model (SHA-256 " in message, command
         assert "is not the tokenizer that model.safetensors was trained with" in message, command
-    assert not out.exists()
+    assert not list(tmp_path.glob("out*"))
 
 
 def test_a_run_without_weights_yet_knows_the_tokenizer_of_its_tokens(swapped: Path) -> None:

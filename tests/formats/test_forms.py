@@ -362,6 +362,9 @@ def test_tsv_columns_by_name_and_number(write: Write) -> None:
     assert pairs(read(path, columns=("2", "3")))[1] == ("Hallo", "Hello")
     assert pairs(read(write("l.tsv", "de\ten\nJa\tYes\n"), "de>en")) == [("Ja", "Yes")]
     assert pairs(read(write("l.tsv", "de\ten\nJa\tYes\n")))[0] == ("de", "en")
+    named = write("s.tsv", "score\tSource\ttarget\n-1\tJa\tYes\n")
+    assert pairs(read(named)) == pairs(read(named, "de>en")) == [("Ja", "Yes")]
+    assert pairs(read(write("t.tsv", "source\ttarget\n")))[0] == ("source", "target")
     with pytest.raises(DataError, match=r"m\.tsv:1: 4 columns, but there must be 2"):
         read(path)
     with pytest.raises(DataError, match=r"n\.tsv:2: 1 column, but there must be at least 3"):

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 COMMANDS = (
     *("train", "translate", "eval", "compare", "score", "report", "inspect", "plot"),
-    *("average", "shortlist", "export", "check"),
+    *("average", "shortlist", "export", "check", "backtranslate", "distil"),
 )
 NEVER = {"--compile", "--help", "--device", "--threads", "--workers", "--devices", "--batch-size"}
 """Flags that are slow, or would change this process; the tests of their rooms try them."""
@@ -97,7 +97,7 @@ def command_lines(draw: st.DrawFn, name: str) -> list[str]:
     for argument in (p for p in parameters if isinstance(p, click.Argument)):
         count = draw(st.integers(0, 3)) if argument.nargs < 0 else argument.nargs
         words += [_value(draw, argument) for _ in range(count)]
-    if name in ("train",):
+    if name in ("train", "distil"):
         words += SMALL
     return words
 

@@ -137,13 +137,13 @@ def kill_at_each_step(saver: Saver) -> int:
 
 
 def _save_twice(saver: Saver, update: int, count: int, report: Report) -> None:
-    _die_before(count)
+    die_before(count)
     for each in (update, update + 1):
         saver.save(each)
         report(each)
 
 
-def _die_before(count: int) -> None:
+def die_before(count: int) -> None:
     """Kill this process before its call number `count` of those that change the disk."""
     left = [count]
 

@@ -8,18 +8,16 @@ from typing import get_args
 import click
 
 from mt.cli.options import (
-    NOT_NEGATIVE,
     PATH,
-    POSITIVE,
     device_options,
     filled,
     reading_options,
+    run_options,
     settings_options,
     typed_command,
     weight_option,
 )
-from mt.config import DROPPABLE, Architecture, CorpusConfig, ExportForm, TrainedTokenizer
-from mt.config.presets import PRESETS
+from mt.config import DROPPABLE, CorpusConfig, ExportForm
 from mt.tasks.requests import TrainRequest
 
 _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
@@ -50,26 +48,7 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
     help=f"Do not leave them out. Left out by default: {', '.join(CorpusConfig().drop)}.",
 )
 @reading_options("Languages, for example de-en; else by suffixes.")
-@click.option("--preset", type=click.Choice(list(PRESETS)), help="Model size; else by the corpus.")
-@click.option(
-    "--architecture",
-    type=click.Choice(get_args(Architecture)),
-    help="Two stacks (the default), or one that reads the source and goes on with the target.",
-)
-@click.option(
-    "--tokenizer",
-    type=click.Choice(get_args(TrainedTokenizer)),
-    help="Subwords by a unigram model (the default) or byte pairs, or space-separated symbols.",
-)
-@click.option("--vocab-size", type=POSITIVE, help="Pieces; else by the corpus.")
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Time budget.")
-@click.option("--epochs", type=click.FloatRange(min=0, min_open=True), help="Budget in epochs.")
-@click.option("--updates", type=POSITIVE, help="Budget in updates.")
-@click.option("--batch-tokens", type=POSITIVE, help="Padded tokens of a batch.")
-@click.option(
-    "--patience", type=NOT_NEGATIVE, help="Validations without a better score; 0: endless."
-)
-@click.option("--seed", type=NOT_NEGATIVE, help="Same seed, same model (on the CPU).")
+@run_options
 @click.option(
     "--for",
     "export_form",

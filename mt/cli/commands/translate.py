@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +20,8 @@ from mt.cli.options import (
     model_option,
     options,
 )
-from mt.config import SamplingConfig
-from mt.tasks.requests import Decoding, TranslateRequest
+from mt.cli.sampling_options import SamplingFlags, sampling_options
+from mt.tasks.requests import TranslateRequest
 
 if TYPE_CHECKING:
     from mt.tasks.translate import Translating
@@ -54,45 +53,6 @@ _hypothesis_options = options(
         help="Most times that a run of up to 16 tokens may come in a row; 0: any number.",
     ),
 )
-_sampling_options = options(
-    click.option(
-        "--sample",
-        type=POSITIVE,
-        metavar="N",
-        help="Draw N translations of each line from the model instead of searching.",
-    ),
-    click.option(
-        "--temperature",
-        type=click.FloatRange(min=0.001),
-        help="With --sample: below 1 the probable becomes more probable.",
-    ),
-    click.option(
-        "--top-k",
-        type=POSITIVE,
-        help="With --sample: draw from so many of the most probable tokens.",
-    ),
-    click.option(
-        "--top-p",
-        type=click.FloatRange(min=0, max=1, min_open=True),
-        help="With --sample: draw from the smallest set of tokens that has this probability.",
-    ),
-    click.option(
-        "--seed",
-        type=NOT_NEGATIVE,
-        help="Seed of --sample, 1 unless given: the same seed draws the same.",
-    ),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sampling:
-    """How samples are drawn, as it was typed."""
-
-    sample: int | None
-    temperature: float | None
-    top_k: int | None
-    top_p: float | None
-    seed: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +60,7 @@ class _Flags:
     """What was typed."""
 
     request: TranslateRequest
-    sampling: _Sampling
+    sampling: SamplingFlags
     files: tuple[Path, ...]
     output: Path | None
     prefix: Path | None
@@ -114,7 +74,7 @@ class _Flags:
 @click.argument("files", nargs=-1, type=PATH)
 @click.option("-o", "--output", type=PATH, help="Else standard output.")
 @_hypothesis_options
-@_sampling_options
+@sampling_options
 @click.option(
     "--prefix",
     type=PATH,
@@ -146,7 +106,7 @@ def command(flags: _Flags) -> None:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
     decoding = dataclasses.replace(
         flags.request.decoding,
-        sampling=_sampling(flags.sampling, flags.request.decoding),
+        sampling=flags.sampling.config(flags.request.decoding),
         split=not flags.no_split and not flags.alignment,
     )
     from mt.cli.console import notices, stderr_console
@@ -200,43 +160,3 @@ def _as_lines(translation: Translation, num: int) -> str:
     texts = [hypothesis.text for hypothesis in translation.hypotheses[:num]]
     texts += [""] * (num - len(texts))
     return "".join(f"{text}\n" for text in texts)
-
-
-def _sampling(flags: _Sampling, decoding: Decoding) -> SamplingConfig | None:
-    """How samples are drawn; None without --sample, which the other flags need."""
-    typed = {
-        "temperature": flags.temperature,
-        "top_k": flags.top_k,
-        "top_p": flags.top_p,
-        "seed": flags.seed,
-    }
-    given = {name: value for name, value in typed.items() if value is not None}
-    if flags.sample is None:
-        for name in given:
-            raise click.UsageError(f"{_flag(name)} has an effect with --sample only")
-        return None
-    if decoding.search.beam is not None:
-        raise click.UsageError(
-            "--beam has no effect with --sample: samples are drawn, not searched for"
-        )
-    if decoding.search.n_best is not None:
-        raise click.UsageError(
-            "--n-best has no effect with --sample: each line read gives a line for each sample, or "
-            "with --mbr one"
-        )
-    if decoding.glossary is not None or decoding.placeholders:
-        name = "--placeholders" if decoding.glossary is None else "--glossary"
-        raise click.UsageError(
-            f"{name} cannot be combined with --sample: terms are searched for, not drawn"
-        )
-    for name, value in given.items():
-        if not math.isfinite(value):
-            raise click.UsageError(f"{_flag(name)} must be a finite number: {value}")
-    if decoding.mbr is not None and flags.sample == 1:
-        raise click.UsageError("--mbr has an effect with --sample 2 or more only")
-    config = SamplingConfig(samples=flags.sample)
-    return dataclasses.replace(config, **given)  # type: ignore[arg-type]
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
