@@ -178,7 +178,11 @@ def test_an_ensemble_teaches_from_text_of_one_language_alone(
         (("MODEL", "-o", "student"), "there is nothing to translate", 2),
         (("nowhere", "SOURCE", "TARGET", "-o", "student"), "nowhere is not a model folder", 1),
         (("MODEL", "SOURCE", "-o", "student"), "has no partner", 2),
-        (("MODEL", "SOURCE", "TARGET", "-o", "student", "--langs", "tgt-src"), "translates src-", 2),
+        (
+            ("MODEL", "SOURCE", "TARGET", "-o", "student", "--langs", "tgt-src"),
+            "translates src-",
+            2,
+        ),
         (("MODEL", "SOURCE", "TARGET", "-o", "own-model/training"), "exists already and is not", 2),
         (("MODEL", "SOURCE", "TARGET", "-o", "."), "gives the student no name", 2),
         (("MODEL", "--mono", "missing", "-o", "student"), "missing cannot be read", 1),
