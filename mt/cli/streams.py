@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from mt.errors import DataError
 from mt.files.byte_writer import ByteWriter
 
 _CLOSED = -1  # no descriptor
@@ -63,13 +62,6 @@ def standard_streams() -> Iterator[None]:
         with suppress(OSError):
             sys.stderr.flush()
         sys.stdout, sys.stderr = streams
-
-
-def standard_input() -> int:
-    """The descriptor of standard input; raises DataError where that is closed."""
-    if sys.stdin is None:
-        raise DataError("standard input is closed", hint="Name a file, or give one: < FILE")
-    return sys.stdin.fileno()
 
 
 def _is_console(stream: TextIO | None) -> bool:

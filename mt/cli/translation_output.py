@@ -6,29 +6,75 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from mt.cli.line_progress import LineProgress
 from mt.cli.streams import ReaderGoneError
 from mt.files import OpenFile, written_file
+from mt.formats.compressed import packer
+
+
+class Output(Protocol):
+    """What takes translations."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+        ...
+
+    def flush(self) -> None:
+        """Hand on all bytes."""
+        ...
+
+
+class _PackedFile:
+    """A file that is packed; what is flushed is whole."""
+
+    def __init__(self, file: BinaryIO, pack: Callable[[bytes], bytes]) -> None:
+        self._file = file
+        self._pack = pack
+        self._held = bytearray()
+        self._is_empty = True
+
+    def write(self, data: bytes, /) -> None:
+        self._held += data
+
+    def flush(self) -> None:
+        self._file.write(self._pack(bytes(self._held)))
+        self._held.clear()
+        self._is_empty = False
+        self._file.flush()
+
+    def end(self) -> None:
+        """Write what nothing is packed as, if there was nothing."""
+        if self._is_empty:
+            self.flush()
 
 
 @contextmanager
 def translation_output(
     path: Path | None, progress: LineProgress, *, say: Callable[[str], None]
-) -> Iterator[BinaryIO]:
-    """Standard output, or a file that has its new content when that is complete.
+) -> Iterator[Output]:
+    """Standard output (-), or a file that has its new content when that is complete.
+
+    A file whose name ends like a packed one is packed.
 
     Whatever ends the work before, the translations of whole groups of lines are kept: for a file
     `PATH`, which stays as it was, in `PATH.partial`. How many they are, and where, is said.
     """
     file: OpenFile | None = None
+    path = None if path is None or str(path) == "-" else path
     try:
         if path is None:
             yield sys.stdout.buffer
         else:
+            pack = packer(path)
             with written_file(path, partial=path.with_name(f"{path.name}.partial")) as file:
-                yield file
+                if pack is None:
+                    yield file
+                    return
+                packed = _PackedFile(file, pack)
+                yield packed
+                packed.end()
     except ReaderGoneError:
         raise
     except KeyboardInterrupt as interruption:
