@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from mt.files.byte_writer import ByteWriter
+from mt.files.odd_names import READABLE
 
 _CLOSED = -1  # no descriptor
 
@@ -55,7 +56,7 @@ def standard_streams() -> Iterator[None]:
         sys.stderr = _stream(sys.stderr, _StandardError, 2, "standard error")
     for stream in (sys.stdout, sys.stderr):
         # Whatever the locale says: we write UTF-8, and a message never dies of its own text.
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+        stream.reconfigure(encoding="utf-8", errors=READABLE)  # type: ignore[union-attr]
     try:
         yield
     finally:

@@ -6,48 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from mt.cli.line_progress import LineProgress
 from mt.cli.streams import ReaderGoneError
 from mt.files import OpenFile, written_file
-from mt.formats.compressed import packer
-
-
-class Output(Protocol):
-    """What takes translations."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take some bytes."""
-        ...
-
-    def flush(self) -> None:
-        """Hand on all bytes."""
-        ...
-
-
-class _PackedFile:
-    """A file that is packed; what is flushed is whole."""
-
-    def __init__(self, file: BinaryIO, pack: Callable[[bytes], bytes]) -> None:
-        self._file = file
-        self._pack = pack
-        self._held = bytearray()
-        self._is_empty = True
-
-    def write(self, data: bytes, /) -> None:
-        self._held += data
-
-    def flush(self) -> None:
-        self._file.write(self._pack(bytes(self._held)))
-        self._held.clear()
-        self._is_empty = False
-        self._file.flush()
-
-    def end(self) -> None:
-        """Write what nothing is packed as, if there was nothing."""
-        if self._is_empty:
-            self.flush()
+from mt.formats.compressed import Output, PackedFile, packer
 
 
 @contextmanager
@@ -72,7 +36,7 @@ def translation_output(
                 if pack is None:
                     yield file
                     return
-                packed = _PackedFile(file, pack)
+                packed = PackedFile(file, pack)
                 yield packed
                 packed.end()
     except ReaderGoneError:

@@ -10,6 +10,7 @@ from mt.errors import DataError
 from mt.formats.fingerprint import file_content
 from mt.formats.options import ReadingOptions
 from mt.formats.pair import INVALID, Pair
+from mt.formats.standard_input import shown
 from mt.formats.text import language_suffix, read_lines
 
 _NO_LINE = object()
@@ -26,12 +27,12 @@ class AlignedText:
     @property
     def name(self) -> str:
         """Both file names."""
-        return f"{self._source} + {self._target}"
+        return f"{shown(self._source)} + {shown(self._target)}"
 
     @property
     def files(self) -> tuple[str, ...]:
         """Both file names, source first."""
-        return (str(self._source), str(self._target))
+        return (shown(self._source), shown(self._target))
 
     @property
     def languages(self) -> tuple[str, str] | None:
@@ -49,7 +50,7 @@ class AlignedText:
             read_lines(path, keep_invalid=self._options.keep_invalid, hint=self._options.hint)
             for path in (self._source, self._target)
         )
-        origin = str(self._source)
+        origin = shown(self._source)
         for number, (left, right) in enumerate(
             zip_longest(source, target, fillvalue=_NO_LINE), start=1
         ):
@@ -58,8 +59,8 @@ class AlignedText:
                 counts = [number - 1, number - 1]
                 counts[1 if left is _NO_LINE else 0] += longer
                 raise DataError(
-                    f"unequal sides: {self._source} has {counts[0]} lines, "
-                    f"{self._target} has {counts[1]} lines",
+                    f"unequal sides: {shown(self._source)} has {counts[0]} lines, "
+                    f"{shown(self._target)} has {counts[1]} lines",
                     hint="Line n of one file must translate line n of the other",
                 )
             if isinstance(left, str) and isinstance(right, str):

@@ -12,6 +12,7 @@ from mt.formats.fingerprint import described
 from mt.formats.json_lines import field_pair
 from mt.formats.options import ReadingOptions
 from mt.formats.pair import Pair
+from mt.formats.standard_input import shown
 
 _ROWS = 1000  # at a time
 
@@ -26,14 +27,14 @@ class Parquet(FileReader):
 
         number = 0
         try:
-            with parquet.ParquetFile(self._path) as file:
+            with self._path.open("rb") as opened, parquet.ParquetFile(opened) as file:
                 for block in file.iter_batches(batch_size=_ROWS):
                     for record in block.to_pylist():
                         number += 1
-                        yield field_pair(record, self._options, str(self._path), number)
+                        yield field_pair(record, self._options, shown(self._path), number)
         # Names of columns that are not UTF-8 are a UnicodeDecodeError.
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{self._path}: not a Parquet file, or damaged: {error}") from error
+            raise DataError(f"{shown(self._path)}: not a Parquet file, or damaged: {error}") from error
 
 
 class HubDataset:

@@ -183,3 +183,41 @@ def packer(path: Path) -> Callable[[bytes], bytes] | None:
         ".zst": lambda data: zstandard.ZstdCompressor().compress(data),
     }
     return packers.get(path.suffix.lower())
+
+
+class Output(Protocol):
+    """What takes bytes."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+        ...
+
+    def flush(self) -> None:
+        """Hand on all bytes."""
+        ...
+
+
+class PackedFile:
+    """A file that is packed in parts; what is flushed is whole."""
+
+    def __init__(self, file: Output, pack: Callable[[bytes], bytes]) -> None:
+        self._file = file
+        self._pack = pack
+        self._held = bytearray()
+        self._is_empty = True
+
+    def write(self, data: bytes, /) -> None:
+        """Take some bytes, for the next part."""
+        self._held += data
+
+    def flush(self) -> None:
+        """Write the part that is in hand."""
+        self._file.write(self._pack(bytes(self._held)))
+        self._held.clear()
+        self._is_empty = False
+        self._file.flush()
+
+    def end(self) -> None:
+        """Write what is left; of nothing a packed nothing."""
+        if self._held or self._is_empty:
+            self.flush()

@@ -38,7 +38,7 @@ class TabSeparated(FileReader):
         An empty line is a pair of blank sides.
         """
         options = self._options
-        origin = str(self._path)
+        origin = shown(self._path)
         columns = numbered_columns(options)
         width = 2 if options.columns is None else None
         lines = read_lines(
@@ -98,7 +98,7 @@ class CommaSeparated(FileReader):
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError where quotes or columns are broken."""
         options = self._options
-        origin = str(self._path)
+        origin = shown(self._path)
         csv.field_size_limit(_LARGEST_FIELD)
         num_before, delimiter, lines = self._opened()
         rows = csv.reader((f"{line}\n" for line in lines), strict=True, delimiter=delimiter)

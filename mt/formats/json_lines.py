@@ -17,6 +17,7 @@ from mt.formats.options import (
     on_one_line,
 )
 from mt.formats.pair import INVALID, NO_SOURCE, NO_TARGET, Pair
+from mt.formats.standard_input import shown
 from mt.formats.text import CONVERT, read_lines
 
 
@@ -61,7 +62,7 @@ class Json(FileReader):
         Numbers are kept as they are written; a blank line is passed over. A document of several
         lines is held in memory, and the line of its pairs is their number.
         """
-        origin = str(self._path)
+        origin = shown(self._path)
         options = self._options
         read = read_lines(
             self._path, keep_invalid=options.keep_invalid, hint=options.hint, is_plain=False

@@ -9,6 +9,7 @@ from mt.formats.file_reader import FileReader
 from mt.formats.options import matching, on_one_line
 from mt.formats.pair import INVALID, NO_TARGET, Pair
 from mt.formats.po_entries import Entry, read_entries
+from mt.formats.standard_input import shown
 
 FUZZY = "fuzzy entry"
 OBSOLETE = "obsolete entry"
@@ -38,7 +39,7 @@ class Po(FileReader):
 
         Raises DataError, with the line, where the syntax is broken.
         """
-        origin = str(self._path)
+        origin = shown(self._path)
         direction = 1
         for number, entry in enumerate(self._entries()):
             if entry.is_header:

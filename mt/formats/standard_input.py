@@ -14,6 +14,7 @@ from typing import BinaryIO, TextIO, cast
 from weakref import WeakKeyDictionary, finalize
 
 from mt.errors import DataError
+from mt.files.odd_names import readable_name
 
 _BLOCK = 1 << 16  # bytes
 _IN_MEMORY = 1 << 24  # bytes, before the disk is used
@@ -27,8 +28,10 @@ def is_standard_input(path: Path) -> bool:
 
 
 def shown(path: Path) -> str:
-    """What messages call a file."""
-    return "standard input" if is_standard_input(path) else str(path)
+    """What messages and corpora call a file, in characters that any file can hold."""
+    if is_standard_input(path):
+        return "standard input"
+    return readable_name(path)
 
 
 def standard_input() -> int:

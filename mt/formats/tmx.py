@@ -50,7 +50,7 @@ class Tmx(FileReader):
         """
         asked = self._options.languages
         wanted = asked or self.languages
-        origin = str(self._path)
+        origin = shown(self._path)
         for event, unit in self._elements("tu"):
             if event == "start":
                 continue

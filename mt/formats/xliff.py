@@ -47,7 +47,7 @@ class Xliff(FileReader):
         A file that goes the other way is reversed. Raises DataError for broken XML, and where files
         are in different languages and none are asked for.
         """
-        origin = str(self._path)
+        origin = shown(self._path)
         known: tuple[str, str] | None = None
         whole = declared = ("", "")
         direction = 1
