@@ -131,9 +131,7 @@ def groups_with_prefixes(
         raise ConfigError("both the lines and their prefixes would be standard input")
     name = f"the prefixes of {shown(path)}"
     if files and all(each.is_file() for each in (*files, path)):
-        num_lines = sum(
-            1 for file in files for _ in split_lines(text_blocks(file, is_plain=False))
-        )
+        num_lines = sum(1 for file in files for _ in split_lines(text_blocks(file, is_plain=False)))
         num_prefixes = sum(1 for _ in read_lines(path))
         if num_lines != num_prefixes:
             raise unequal(f"{num_lines} lines", name, num_prefixes)

@@ -13,8 +13,8 @@ from pathlib import Path
 from mt.errors import ConfigError, DataError
 from mt.formats.aligned import AlignedText
 from mt.formats.columnar import HubDataset, Parquet
-from mt.formats.delimited import CommaSeparated, TabSeparated
 from mt.formats.compressed import read_start
+from mt.formats.delimited import CommaSeparated, TabSeparated
 from mt.formats.json_lines import Json
 from mt.formats.kind import (
     HEAD,
@@ -28,9 +28,13 @@ from mt.formats.kind import (
 from mt.formats.options import ReadingOptions, matching
 from mt.formats.pair import Reader
 from mt.formats.po import Po
+from mt.formats.spreadsheet import Spreadsheet
 from mt.formats.standard_input import is_standard_input, shown
+from mt.formats.subtitles import Subtitles
+from mt.formats.test_sets import SgmlTestSet, XmlTestSet
 from mt.formats.text import language_suffix, no_plain_text
 from mt.formats.tmx import Tmx
+from mt.formats.usfm import Scripture
 from mt.formats.xliff import Xliff
 
 _ONE_FILE: dict[Kind, Callable[[Path, ReadingOptions], Reader]] = {
@@ -41,15 +45,22 @@ _ONE_FILE: dict[Kind, Callable[[Path, ReadingOptions], Reader]] = {
     Kind.TMX: Tmx,
     Kind.XLIFF: Xliff,
     Kind.PO: Po,
+    Kind.XLSX: Spreadsheet,
+    Kind.ODS: Spreadsheet,
+    Kind.TEST_SET: XmlTestSet,
 }
 """Readers of files with both sides."""
 
 _TWO_FILES: dict[Kind, Callable[[Path, Path, ReadingOptions], Reader]] = {
     Kind.TEXT: AlignedText,
+    Kind.SRT: Subtitles,
+    Kind.VTT: Subtitles,
+    Kind.SGML: SgmlTestSet,
+    Kind.USFM: Scripture,
 }
 """Readers of two files, one for each side, source first."""
 
-_FORMS = f"Give aligned text files, or {', '.join(suffix_of(kind) for kind in _ONE_FILE)}"
+_FORMS = f"Give aligned text files, or {', '.join(filter(None, map(suffix_of, _ONE_FILE)))}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +95,7 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
             waiting = path, kind
         else:
             first, first_kind = waiting
-            if kind != first_kind:
+            if _TWO_FILES[kind] is not _TWO_FILES[first_kind]:
                 raise ConfigError(
                     f"{shown(first)} is {first_kind}, its partner {shown(path)} is {kind}"
                 )
@@ -95,7 +106,7 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
         raise ConfigError(
             f"{shown(waiting[0])} has no partner",
             hint="Files of one language go in pairs, source first: train.de train.en "
-            f"(both sides in one file: {', '.join(suffix_of(kind) for kind in _ONE_FILE)})",
+            f"(both sides in one file: {', '.join(filter(None, map(suffix_of, _ONE_FILE)))})",
         )
     found = options.languages
     for reader in readers:

@@ -4,45 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from pathlib import Path
 
 from mt.errors import DataError
-from mt.formats.fingerprint import file_content
-from mt.formats.options import ReadingOptions
 from mt.formats.pair import INVALID, Pair
 from mt.formats.standard_input import shown
-from mt.formats.text import language_suffix, read_lines
+from mt.formats.text import read_lines
+from mt.formats.two_files import TwoFiles
 
 _NO_LINE = object()
 
 
-class AlignedText:
+class AlignedText(TwoFiles):
     """A pair of aligned text files."""
 
-    def __init__(self, source: Path, target: Path, options: ReadingOptions) -> None:
-        self._source = source
-        self._target = target
-        self._options = options
-
-    @property
-    def name(self) -> str:
-        """Both file names."""
-        return f"{shown(self._source)} + {shown(self._target)}"
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Both file names, source first."""
-        return (shown(self._source), shown(self._target))
-
-    @property
-    def languages(self) -> tuple[str, str] | None:
-        """The suffixes of the files, where they differ."""
-        source, target = language_suffix(self._source), language_suffix(self._target)
-        return (source, target) if source and target and source != target else None
-
-    def content(self) -> Iterator[bytes] | None:
-        """The bytes of both files and how they are read."""
-        return file_content(type(self), self._options, [self._source, self._target])
+    _has_form = False
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; at the end, raises DataError with both counts if they differ."""

@@ -71,7 +71,9 @@ def unpacked(blocks: Iterable[bytes], *, name: str, suffix: str = "") -> Iterato
     whole = chain([start] if start else [], blocks)
     expected = _STARTS.get(suffix)
     if expected is not None and start != expected and expected.startswith(start):
-        raise _damaged(name, f"there are {len(start)} bytes, fewer than a {suffix} file begins with")
+        raise _damaged(
+            name, f"there are {len(start)} bytes, fewer than a {suffix} file begins with"
+        )
     packing = next((p for p, s in _STARTS.items() if start.startswith(s)), None)
     if packing is None or not _is_packed(packing, start):
         yield from whole

@@ -134,10 +134,7 @@ class CommaSeparated(FileReader):
         lines: Iterator[str] = (
             read_escaped_lines(self._path)  # the row has the fault, of however many lines
             if options.keep_invalid
-            else (
-                line or ""
-                for line in read_lines(self._path, hint=options.hint, is_plain=False)
-            )
+            else (line or "" for line in read_lines(self._path, hint=options.hint, is_plain=False))
         )
         first = next(lines, None)
         if first is None:

@@ -20,7 +20,6 @@ from mt.formats.pair import INVALID, NO_SOURCE, NO_TARGET, Pair
 from mt.formats.standard_input import shown
 from mt.formats.text import CONVERT, read_lines
 
-
 _FORM = "Each line holds one JSON object, or the file one array of them"
 
 

@@ -68,12 +68,12 @@ _SUFFIXES = {
     Kind.TMX: "tmx",
     Kind.XLIFF: "xliff xlf xlf2 sdlxliff mxliff mqxliff txlf",
     Kind.PO: "po pot",
-    Kind.XLSX: "xlsx xlsm",
+    Kind.XLSX: "xlsx xlsm xltx",
     Kind.ODS: "ods",
     Kind.SGML: "sgm sgml",
     Kind.SRT: "srt",
     Kind.VTT: "vtt",
-    Kind.USFM: "usfm sfm",
+    Kind.USFM: "usfm sfm ptx",
     Kind.ASS: "ass ssa",
     Kind.TTML: "ttml dfxp",
     Kind.TBX: "tbx",
@@ -169,7 +169,9 @@ _ENTRY = re.compile(
     r'msgid\s*"(?:.*\n)*?[ \t]*msg(?:str|id_plural)\b'
 )
 _OBSOLETE = re.compile(r'(?:[ \t]*(?:#.*)?\r?\n)*?#~\s*msgid\s*".*\n(?:#~.*\n)*?#~\s*msgstr')
-_USFM = re.compile(r"\s*\\id\s+[A-Z0-9]{3}\b(?=(?:.*\n)*?\s*\\(?:ide|h|toc\d?|mt\d?|c|p|usfm|rem)\b)")
+_USFM = re.compile(
+    r"\s*\\id\s+[A-Z0-9]{3}\b(?=(?:.*\n)*?\s*\\(?:ide|h|toc\d?|mt\d?|c|p|usfm|rem)\b)"
+)
 _RTF = re.compile(r"\{\\rtf\d")
 
 
@@ -192,7 +194,7 @@ def kind_of_name(path: Path) -> Kind:
 
 def is_form(suffix: str) -> bool:
     """Whether a suffix, in small letters, that follows another one names a form."""
-    return suffix in _BY_SUFFIX and suffix not in _CODES_TOO or suffix in ("srt", "vtt", "sgm")
+    return (suffix in _BY_SUFFIX and suffix not in _CODES_TOO) or suffix in ("srt", "vtt", "sgm")
 
 
 def suffix_of(kind: Kind) -> str:

@@ -131,7 +131,10 @@ def _add(entry: Entry | None, keyword: str, index: int, text: str) -> None:
 def _complete(entry: Entry | None, name: str) -> Entry:
     assert entry is not None
     if not entry.msgstr:
-        _fail(f"{name}:{entry.line}", f"no msgstr{'' if entry.msgid_plural is None else '[0]'} follows")
+        _fail(
+            f"{name}:{entry.line}",
+            f"no msgstr{'' if entry.msgid_plural is None else '[0]'} follows",
+        )
     return entry
 
 

@@ -116,16 +116,18 @@ def readable(*texts: str) -> tuple[tuple[str, ...], str]:
     return texts, fault
 
 
-def text_of(element: Element, *, codes: frozenset[str]) -> str:
+def text_of(
+    element: Element, *, codes: frozenset[str], spaces: frozenset[str] = frozenset()
+) -> str:
     """The text of an element: markup codes go with their content, other elements stay as text.
 
-    XML's own line breaks and indentation become single spaces, and so do codes that stand for a
-    break or a space.
+    XML's own line breaks and indentation become single spaces, and so do `spaces`, and codes that
+    stand for a break or a space.
     """
-    return " ".join("".join(_parts(element, codes)).split())
+    return " ".join("".join(_parts(element, codes, spaces)).split())
 
 
-def _parts(element: Element, codes: frozenset[str]) -> Iterator[str]:
+def _parts(element: Element, codes: frozenset[str], spaces: frozenset[str]) -> Iterator[str]:
     stack: list[Any] = [element]  # elements and texts; not by recursion, since nesting may be deep
     while stack:
         item = stack.pop()
@@ -135,6 +137,8 @@ def _parts(element: Element, codes: frozenset[str]) -> Iterator[str]:
         name = local_name(item)
         if name == "cp":  # XLIFF 2: a character that XML cannot hold
             yield _character(item.get("hex", ""))
+        elif name in spaces:
+            yield " "
         elif name in codes:
             yield " " if _is_break(item) else ""
         elif name:

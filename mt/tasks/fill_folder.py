@@ -241,7 +241,9 @@ def _weights(
         )
     weights = list(settings or (1.0,) * len(readers))
     for file, weight in given:
-        indices = [index for index, reader in enumerate(readers) if shown(Path(file)) in reader.files]
+        indices = [
+            index for index, reader in enumerate(readers) if shown(Path(file)) in reader.files
+        ]
         if not indices:
             names = ", ".join(reader.files[0] for reader in readers)
             raise ConfigError(

@@ -18,6 +18,7 @@ from mt.formats.standard_input import shown
 from mt.text.boundaries import ends_word
 from mt.text.normalise import is_blank, normalise
 
+
 @dataclass(frozen=True, kw_only=True)
 class Term:
     """A source term and what may stand for it in a translation."""
@@ -36,9 +37,7 @@ class Found:
     end: int
 
 
-def read_terms(
-    path: Path, languages: tuple[str, str] | None = None
-) -> list[tuple[str, str]]:
+def read_terms(path: Path, languages: tuple[str, str] | None = None) -> list[tuple[str, str]]:
     """Sources and targets of a glossary, normalised (`mt.formats.glossary` says what is read).
 
     Raises DataError, naming file and line, for a side without text, for bytes that are not UTF-8,

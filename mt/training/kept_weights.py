@@ -111,7 +111,9 @@ def list_kept(folder: Path) -> list[KeptWeights]:
 
 def _read(path: Path) -> KeptWeights:
     try:
-        with safe_open(library_path(path), framework="pt") as file:  # reads only the head of the file
+        with safe_open(
+            library_path(path), framework="pt"
+        ) as file:  # reads only the head of the file
             record = json.loads(file.metadata()[_KEY])
         record.pop("sha256", None)
         return KeptWeights(path=path, **record)

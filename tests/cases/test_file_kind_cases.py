@@ -100,7 +100,8 @@ def test_standard_input_that_is_a_document_is_refused(
 
 
 @pytest.mark.parametrize(
-    "text", ["<b>kilo</b>\nlema\n", "{kilo} lema\n{nora}\n", "# kilo\n1\n", "<3 kilo\n", '{"a": 1}\n']
+    "text",
+    ["<b>kilo</b>\nlema\n", "{kilo} lema\n{nora}\n", "# kilo\n1\n", "<3 kilo\n", '{"a": 1}\n'],
 )
 def test_plain_text_may_begin_like_markup(text: str, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"

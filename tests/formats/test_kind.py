@@ -1,4 +1,4 @@
-"""What a file is, by structure: real beginnings of each kind, and plain text that resembles them."""
+"""What a file is: real beginnings of each kind, and plain text that resembles them."""
 
 from __future__ import annotations
 
@@ -165,6 +165,6 @@ def test_bytes_decide_against_a_name() -> None:
 def test_suffixes_that_are_languages_as_well_need_the_bytes() -> None:
     """Tsonga is ts, as Qt's translations are; Sauri is srt."""
     for name in ("train.ts", "train.srt", "train.mo"):
-        assert kind_of(Path(name), "Xana u njhani?\n".encode()) == Kind.TEXT
+        assert kind_of(Path(name), b"Xana u njhani?\n") == Kind.TEXT
     assert kind_of(Path("app.ts"), b'<!DOCTYPE TS><TS version="2.1">') == Kind.QT
     assert kind_of(Path("film.srt"), CUE.encode()) == Kind.SRT

@@ -31,9 +31,14 @@ def found(text: str, *sources: str) -> list[str]:
         (b"man\tMann\nman\tHerr\nman\tMann\n", {"man": ("Mann", "Herr")}),
         (b"Acme Ltd\n", {"Acme Ltd": ("Acme Ltd",)}),
         (b"# animals\n#\n#x\t#y\n", {"#x": ("#y",)}),
-        (b"#Begriff\tterm\tnote\nTisch\tdesk\t\nBaum\ttree\ta note\n#x\n", {
-            "Tisch": ("desk",), "Baum": ("tree",), "#x": ("#x",),
-        }),
+        (
+            b"#Begriff\tterm\tnote\nTisch\tdesk\t\nBaum\ttree\ta note\n#x\n",
+            {
+                "Tisch": ("desk",),
+                "Baum": ("tree",),
+                "#x": ("#x",),
+            },
+        ),
         ("cafe\u0301  au\tlait \n".encode(), {"caf\u00e9 au": ("lait",)}),
     ],
 )

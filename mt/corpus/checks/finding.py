@@ -116,6 +116,12 @@ KINDS: dict[str, Kind] = {
         "doubt",
         "left out; mend them",
     ),
+    "text_outside_of_verses": _kind(
+        "titles, headings and introductions of scripture", "note", "left out"
+    ),
+    "rows_of_a_sheet_without_the_columns": _kind(
+        "rows of further sheets without the columns", "note", "left out"
+    ),
     "other_languages": _kind("units in other languages", "note", "left out"),
     "copy": _kind(
         "pairs whose target is the source",
