@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from mt.formats.fingerprint import described
 from mt.formats.json_lines import Json, field_pair
 from mt.formats.kind import Kind, kind_of_name
 from mt.formats.options import ReadingOptions
-from mt.formats.pair import Pair
+from mt.formats.pair import Pair, Reader
 from mt.formats.standard_input import shown
 
 _ROWS = 1000  # at a time
@@ -113,11 +113,11 @@ class HubDataset:
                 writer.write_table(table.combine_chunks().replace_schema_metadata())
             yield sink.getvalue().to_pybytes()
 
-    def _files(self) -> list[FileReader] | None:
+    def _files(self) -> list[Reader] | None:
         """Readers of the files of a folder on disk; None of what is none, or of other files.
 
-        They are read as all files are: `datasets` takes null for missing and a date for no text, and
-        gives the rows of before where a file has new content of the same size and time.
+        They are read as all files are: `datasets` takes null for missing and a date for no text,
+        and gives the rows of before where a file has new content of the same size and time.
         """
         folder = Path(self._name)
         if not folder.is_dir() or _is_saved(folder):
@@ -166,7 +166,7 @@ class HubDataset:
         return saved[split]
 
 
-_BY_KIND: dict[Kind, type[FileReader]] = {
+_BY_KIND: dict[Kind, Callable[[Path, ReadingOptions], Reader]] = {
     Kind.CSV: CommaSeparated,
     Kind.TSV: TabSeparated,
     Kind.JSON: Json,

@@ -59,9 +59,8 @@ def _table(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     """The rows of the lines; none where they are not of one width, of two at least."""
     rows: list[list[str]] = []
     try:
-        for row in csv.reader((f"{line}\n" for line in lines), strict=True, delimiter=delimiter):
-            if row:
-                rows.append(row)
+        found = csv.reader((f"{line}\n" for line in lines), strict=True, delimiter=delimiter)
+        rows.extend(row for row in found if row)
     except csv.Error:
         # A quoted field may be cut off at the end of what is looked at.
         if len(lines) < _SAMPLED:

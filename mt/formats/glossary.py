@@ -17,8 +17,8 @@ from mt.formats.text import no_plain_text, read_lines
 from mt.formats.xml import Element, children, elements, local_name, readable, text_of
 
 FORM = (
-    "A line is a source term, a tab, its translation and perhaps a note, or a term alone that stays "
-    "as it is"
+    "A line is a source term, a tab, its translation and perhaps a note, or a term alone that "
+    "stays as it is"
 )
 _SAVE = "Save the file as UTF-8"
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -120,10 +120,10 @@ def _of_tbx(path: Path, languages: tuple[str, str] | None) -> Iterator[Row]:
         )
         for source in sources:
             for target in targets:
-                texts, fault = readable(source, target)
-                if not fault and all(texts):
+                left, right, fault = readable(source, target)
+                if left and right and not fault:
                     is_any = True
-                    yield f"{name}:{entry.sourceline}", *texts
+                    yield f"{name}:{entry.sourceline}", left, right
     if not is_any and languages is not None:
         raise DataError(f"{name} holds {', '.join(sorted(found))}, not {' and '.join(languages)}")
 

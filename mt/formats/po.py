@@ -15,7 +15,7 @@ FUZZY = "fuzzy entry"
 OBSOLETE = "obsolete entry"
 OTHER_LANGUAGES = "other languages"
 ENGLISH = "en"
-"""The language of msgid, where a header does not say (X-Source-Language): what gettext is made for."""
+"""The language of msgid where a header does not say (X-Source-Language), as gettext has it."""
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
 
@@ -74,10 +74,8 @@ def _languages(header: Entry) -> tuple[str, str] | None:
     """The languages that a header names, if it names that of msgstr."""
     if not header.is_header:
         return None
-    fields = dict(
-        (name.strip().lower(), value.strip())
-        for name, _, value in (line.partition(":") for line in header.msgstr[0].split("\n"))
-    )
+    lines = (line.partition(":") for line in header.msgstr[0].split("\n"))
+    fields = {name.strip().lower(): value.strip() for name, _, value in lines}
     # sr@latin, de_DE.UTF-8
     target = re.split("[.@]", fields.get("language", ""))[0]
     return (fields.get("x-source-language") or ENGLISH, target) if target else None

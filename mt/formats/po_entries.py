@@ -108,11 +108,10 @@ def _begin(entry: Entry | None, keyword: str, where: str) -> None:
         entry.context = ""
     elif keyword == "msgid_plural":
         entry.msgid_plural = ""
-    elif keyword == "msgstr":
-        if entry.msgid_plural is None:
-            if entry.msgstr:
-                _fail(where, "msgstr twice")
-            entry.msgstr[0] = ""
+    elif keyword == "msgstr" and entry.msgid_plural is None:
+        if entry.msgstr:
+            _fail(where, "msgstr twice")
+        entry.msgstr[0] = ""
 
 
 def _add(entry: Entry | None, keyword: str, index: int, text: str) -> None:

@@ -54,6 +54,6 @@ class Spreadsheet(FileReader):
                 on_one_line(cells[column]) if column < len(cells) else ""
                 for column in columns or (0, 1)
             )
-            texts, fault = readable(left, right)
+            left, right, fault = readable(left, right)
             missing = "" if left and right else NO_TARGET if left else NO_SOURCE
-            yield Pair(*texts, origin, number, missing or fault)
+            yield Pair(left, right, origin, number, missing or fault)

@@ -56,7 +56,7 @@ def held_blocks() -> Iterator[bytes]:
     descriptor = standard_input()
     held = _HELD.get(sys.stdin)
     if held is None:
-        held = cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+        held = cast(BinaryIO, tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115
         finalize(sys.stdin, held.close)
         for block in blocks_of_descriptor(descriptor):
             held.write(block)

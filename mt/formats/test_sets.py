@@ -157,12 +157,12 @@ def _paired(source: Element, target: Element | None, origin: str) -> Iterator[Pa
     translations = {} if target is None else dict(_numbered(target))
     for number, segment in _numbered(source):
         found = translations.pop(number, None)
-        texts, fault = readable(
+        left, right, fault = readable(
             text_of(segment, codes=frozenset()),
             "" if found is None else text_of(found, codes=frozenset()),
         )
         missing = NO_TARGET if found is None else ""
-        yield Pair(*texts, origin, int(segment.sourceline or 1), missing or fault)
+        yield Pair(left, right, origin, int(segment.sourceline or 1), missing or fault)
     for segment in translations.values():
         yield Pair(
             "", text_of(segment, codes=frozenset()), origin, int(segment.sourceline or 1), NO_SOURCE

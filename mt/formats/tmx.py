@@ -68,8 +68,8 @@ class Tmx(FileReader):
                 yield Pair("", "", origin, line, NO_TARGET if sources else NO_SOURCE)
             for source in sources:
                 for target in targets:
-                    texts, fault = readable(variants[source][1], variants[target][1])
-                    yield Pair(*texts, origin, line, fault)
+                    left, right, fault = readable(variants[source][1], variants[target][1])
+                    yield Pair(left, right, origin, line, fault)
 
     def _elements(self, *names: str) -> Iterator[tuple[str, Element]]:
         return elements(

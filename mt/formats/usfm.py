@@ -67,7 +67,7 @@ class Scripture(TwoFiles):
                 yield Pair("", "", origin, verse.line, OUTSIDE)
         for sources, targets in _aligned(*([v for v in side if v.last] for side in sides)):
             left, right = (
-                " ".join(v.text for v in verses).strip() for verses in (sources, targets)
+                " ".join(v.text.strip() for v in verses) for verses in (sources, targets)
             )
             fault = "" if left and right else NO_TARGET if left else NO_SOURCE
             if "\ufdd1" in left + right:

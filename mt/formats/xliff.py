@@ -69,9 +69,9 @@ class Xliff(FileReader):
                     if direction == 0:
                         yield Pair("", "", origin, line, OTHER_LANGUAGES)
                         continue
-                    left, right = (source, target) if direction == 1 else (target, source)
-                    texts, unreadable = readable(left, right)
-                    yield Pair(*texts, origin, line, fault or unreadable)
+                    sides = (source, target) if direction == 1 else (target, source)
+                    left, right, unreadable = readable(*sides)
+                    yield Pair(left, right, origin, line, fault or unreadable)
 
     def _elements(self, *names: str) -> Iterator[tuple[str, Element]]:
         return elements(

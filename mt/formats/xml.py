@@ -106,14 +106,14 @@ def attribute(element: Element, name: str) -> str:
     return ""
 
 
-def readable(*texts: str) -> tuple[tuple[str, ...], str]:
-    """Texts with U+FFFD for what could not be read; and the fault, if there was any."""
+def readable(source: str, target: str) -> tuple[str, str, str]:
+    """Both texts, with U+FFFD for what could not be read; and the fault, if there was any."""
     fault = ""
     for mark, name in ((UNREADABLE, UNREADABLE_CHARACTER), (NOT_UTF8, INVALID)):
-        if any(mark in text for text in texts):
+        if mark in source or mark in target:
             fault = name
-            texts = tuple(text.replace(mark, "\ufffd") for text in texts)
-    return texts, fault
+            source, target = source.replace(mark, "\ufffd"), target.replace(mark, "\ufffd")
+    return source, target, fault
 
 
 def text_of(
