@@ -24,6 +24,7 @@ from mt.formats.kind import (
     kind_of_name,
     suffix_of,
     suffix_of_name,
+    suffixes_of,
 )
 from mt.formats.options import ReadingOptions, matching
 from mt.formats.pair import Reader
@@ -59,6 +60,9 @@ _TWO_FILES: dict[Kind, Callable[[Path, Path, ReadingOptions], Reader]] = {
     Kind.USFM: Scripture,
 }
 """Readers of two files, one for each side, source first."""
+
+FORMATS = tuple(suffix for kind in (*_ONE_FILE, *_TWO_FILES) for suffix in suffixes_of(kind))
+"""Suffixes of files that are corpora, beside plain text."""
 
 _FORMS = f"Give aligned text files, or {', '.join(filter(None, map(suffix_of, _ONE_FILE)))}"
 

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     TSV = "tab-separated text"
     CSV = "comma-separated text"
     JSON = "JSON"
+    CATALOGUE = "a catalogue in JSON"
     PARQUET = "Parquet"
     TMX = "TMX"
     XLIFF = "XLIFF"
@@ -63,7 +64,8 @@ class Kind(StrEnum):
 _SUFFIXES = {
     Kind.TSV: "tsv",
     Kind.CSV: "csv",
-    Kind.JSON: "json jsonl ndjson arb xcstrings",
+    Kind.JSON: "json jsonl ndjson",
+    Kind.CATALOGUE: "arb xcstrings",
     Kind.PARQUET: "parquet",
     Kind.TMX: "tmx",
     Kind.XLIFF: "xliff xlf xlf2 sdlxliff mxliff mqxliff txlf",
@@ -195,6 +197,11 @@ def kind_of_name(path: Path) -> Kind:
 def is_form(suffix: str) -> bool:
     """Whether a suffix, in small letters, that follows another one names a form."""
     return (suffix in _BY_SUFFIX and suffix not in _CODES_TOO) or suffix in ("srt", "vtt", "sgm")
+
+
+def suffixes_of(kind: Kind) -> list[str]:
+    """The suffixes of a kind, without their dots."""
+    return _SUFFIXES.get(kind, "").split()
 
 
 def suffix_of(kind: Kind) -> str:

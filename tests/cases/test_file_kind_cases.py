@@ -116,7 +116,7 @@ def test_plain_text_may_begin_like_markup(text: str, model: Path, tmp_path: Path
 def test_marks_and_packings_are_read_everywhere(
     encoding: str, packing: str, model: Path, toy: Toy, tmp_path: Path
 ) -> None:
-    """C8: from a file, from standard input, and from standard input by its name."""
+    """F08: from a file, from standard input, and from standard input by its name."""
     lines = toy.test.source.read_text("utf-8").split("\n")[:3]
     expected = run_here("translate", "-m", model, stdin="\n".join(lines).encode()).check()
     data = "\n".join(lines).encode(encoding)

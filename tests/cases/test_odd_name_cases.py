@@ -1,4 +1,4 @@
-"""C14, C15: names of files that are not UTF-8, and a byte order mark in settings."""
+"""F14, F15: names of files that are not UTF-8, and a byte order mark in settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = [
 def test_files_and_folders_may_have_any_names(
     name: str, environment: dict[str, str], model: Path, toy: Toy, tmp_path: Path
 ) -> None:
-    """C14: trained into, resumed, translated with, exported, reported."""
+    """F14: trained into, resumed, translated with, exported, reported."""
     folder = tmp_path / name
     folder.mkdir()
     source, target = folder / "a.src", folder / "a.tgt"
@@ -55,7 +55,7 @@ def test_files_and_folders_may_have_any_names(
 
 
 def test_settings_may_begin_with_a_byte_order_mark(toy: Toy, tmp_path: Path) -> None:
-    """C15: as some editors write them."""
+    """F15: as some editors write them."""
     config = tmp_path / "mine.toml"
     config.write_bytes(b"\xef\xbb\xbf[training]\nseed = 7\n")
     folder = tmp_path / "m"

@@ -49,7 +49,7 @@ def test_unequal_sides_and_bad_bytes_are_findings_not_ends(
 def test_the_reason_is_whole_and_names_the_file_once(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """C12."""
+    """F12."""
     path = tmp_path / ("long" * 20) / "a.csv"
     path.parent.mkdir()
     path.write_text("source,target\na,b\nc,d,e\n")
@@ -71,7 +71,7 @@ def test_the_reason_is_whole_and_names_the_file_once(
 def test_a_corpus_without_a_pair_is_a_fault(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """C12."""
+    """F12."""
     (tmp_path / name).write_bytes(b"")
     assert status_of("check", str(tmp_path / name), "--json") == 1
     (finding,) = json.loads(capfd.readouterr().out)["findings"]

@@ -447,7 +447,7 @@ def test_a_saved_dataset_is_read_with_its_languages(tmp_path: Path) -> None:
 def test_a_folder_with_new_content_of_the_same_size_and_time_gives_the_new_rows(
     tmp_path: Path,
 ) -> None:
-    """C16: and dates are text, and so is null."""
+    """F16: and dates are text, and so is null."""
     folder = tmp_path / "data"
     folder.mkdir()
     file = folder / "train.csv"
@@ -461,7 +461,7 @@ def test_a_folder_with_new_content_of_the_same_size_and_time_gives_the_new_rows(
 
 
 def test_columns_of_dates_are_text(tmp_path: Path) -> None:
-    """C16."""
+    """F16."""
     import datetime
 
     import pyarrow

@@ -1,4 +1,4 @@
-"""C1 to C6, C9, C11, C13: no text is lost, compared with what other parsers find."""
+"""F01 to F06, F09, F11, F13: no text is lost, compared with what other parsers find."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def written(path: Path, data: str | bytes) -> str:
     return str(path)
 
 
-# C1, C13
+# F01, F13
 
 
 @pytest.mark.parametrize("doctype", ["", DTD, "<!DOCTYPE tmx>"])
@@ -139,7 +139,7 @@ def test_an_entity_bomb_and_deep_nesting_do_no_harm(tmp_path: Path) -> None:
         assert pairs(read(path, "en>de")) == [("a", "b")]
 
 
-# C2
+# F02
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_breaks_of_tmx_and_xliff_2_part_words(tmp_path: Path) -> None:
     assert pairs(read(written(tmp_path / "m.xlf", text))) == [("a b", "c d")]
 
 
-# C3
+# F03
 
 
 def two_files(first: str, second: str) -> str:
@@ -227,7 +227,7 @@ def test_a_third_language_in_a_later_unit_needs_the_languages(tmp_path: Path) ->
     assert pairs(read(written(tmp_path / "r.tmx", regions))) == [("a", "b"), ("c", "d")]
 
 
-# C4
+# F04
 
 
 def cut(sources: list[str], targets: list[str], numbers: bool, more: str = "") -> str:
@@ -303,7 +303,7 @@ def test_drafts_and_what_was_rejected_are_no_pairs(tmp_path: Path, qualifier: st
     assert (pairs(found), faults(found)) == ([], ["not confirmed"])
 
 
-# C6
+# F06
 
 
 def test_an_embedded_document_of_any_size_is_passed_over(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_an_embedded_document_of_any_size_is_passed_over(tmp_path: Path) -> None
     assert pairs(read(written(tmp_path / "m.sdlxliff", text))) == [("A.", "a.")]
 
 
-# C5
+# F05
 
 HEADER = (
     'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
@@ -411,7 +411,7 @@ def test_a_charset_in_any_spelling_is_used(tmp_path: Path) -> None:
     assert pairs(read(written(tmp_path / "m.po", text.encode("iso-8859-15")))) == [("a", "Tür €")]
 
 
-# C9
+# F09
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", ","])
@@ -449,7 +449,7 @@ def test_a_field_of_any_length_is_read(tmp_path: Path) -> None:
     assert found == [(long, "b")]
 
 
-# C11
+# F11
 
 RECORDS = [{"de": "Ja", "en": "Yes"}, {"de": "Ä\n7", "en": "No"}]
 

@@ -81,8 +81,8 @@ def ods(rows: Sequence[Sequence[str]]) -> bytes:
         )
         empty = '<table:table-cell table:number-columns-repeated="16000"/>'
         body += f"<table:table-row>{cells}{empty}</table:table-row>"
-            f"<si><r><t>{escape(text[:2])}</t></r>"
-            f"<r><t>{escape(text[2:])}</t></r><rPh><t>reading</t></rPh></si>"
+    row_end = "<table:table-cell/></table:table-row>"
+    empty_rows = f'<table:table-row table:number-rows-repeated="1048000">{row_end}'
     names = " ".join(f'xmlns:{name}="urn:{name}"' for name in ("office", "table", "text"))
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:

@@ -58,7 +58,7 @@ def test_a_line_is_a_term(content: bytes, terms: dict[str, object], tmp_path: Pa
 def test_csv_is_a_glossary_of_its_columns(
     content: bytes, terms: dict[str, object], tmp_path: Path
 ) -> None:
-    """C10: not each line a term."""
+    """F10: not each line a term."""
     path = tmp_path / "terms.csv"
     path.write_bytes(content)
     found = {term.source: term.targets for term in merged(read_terms(path, ("en", "de")))}
@@ -78,7 +78,7 @@ TBX = """<?xml version='1.0'?>
 
 
 def test_tbx_is_a_glossary_in_two_of_its_languages(tmp_path: Path) -> None:
-    """C10."""
+    """F10."""
     path = tmp_path / "terms.tbx"
     path.write_text(TBX, "utf-8")
     assert read_terms(path, ("en", "de")) == [("branch", "Ast"), ("limb", "Ast")]
