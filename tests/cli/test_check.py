@@ -106,8 +106,10 @@ def test_languages_in_three_letters_are_those_in_two(
 def test_every_fault_that_a_reader_gives_is_a_kind() -> None:
     from mt.formats import pair, po, spreadsheet, usfm, xliff, xliff_states, xml
 
-    faults = (pair.INVALID, pair.NO_SOURCE, pair.NO_TARGET, po.FUZZY, po.OBSOLETE, usfm.OUTSIDE)
-    faults += (xliff.OTHER_LANGUAGES, xliff.UNEQUAL_SEGMENTS, xml.UNREADABLE_CHARACTER)
-    faults += (xliff_states.UNTRANSLATED, xliff_states.UNCONFIRMED, spreadsheet.OTHER_SHEET)
+    faults = [
+        *(pair.INVALID, pair.NO_SOURCE, pair.NO_TARGET, po.FUZZY, po.OBSOLETE, usfm.OUTSIDE),
+        *(xliff.OTHER_LANGUAGES, xliff.UNEQUAL_SEGMENTS, xml.UNREADABLE_CHARACTER),
+        *(xliff_states.UNTRANSLATED, xliff_states.UNCONFIRMED, spreadsheet.OTHER_SHEET),
+    ]
     for fault in faults:
         assert fault.lower().replace(" ", "_").replace("-", "") in KINDS
