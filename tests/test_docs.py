@@ -119,7 +119,7 @@ def test_every_finding_stands_in_the_page_on_data() -> None:
 
 def test_the_page_on_data_shows_every_form() -> None:
     text = DATA.read_text("utf-8")
-    assert all(f"`.{suffix}`" in text for suffix in FORMATS)
+    assert all(f"`.{suffix}`" in text for suffix in FORMATS), FORMATS
 
 
 def readme_commands() -> list[str]:

@@ -39,6 +39,7 @@ def filled(kind: Callable[..., _T]) -> Callable[[Callable[[_T], _R]], Callable[.
     def decorator(body: Callable[[_T], _R]) -> Callable[..., _R]:
         @functools.wraps(body)
         def command(**given: object) -> _R:
+            _require_one_standard_input(given)
             made = _made(kind, given)
             if given:
                 raise TypeError(f"no field for {', '.join(given)}")
@@ -47,6 +48,16 @@ def filled(kind: Callable[..., _T]) -> Callable[[Callable[[_T], _R]], Callable[.
         return command
 
     return decorator
+
+
+def _require_one_standard_input(given: Mapping[str, object]) -> None:
+    values = [each for name, value in given.items() if name != "output" for each in _several(value)]
+    if sum(str(value) == "-" for value in values) > 1:
+        raise click.UsageError("standard input (-) can stand for one file only")
+
+
+def _several(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _made(kind: Callable[..., _T], given: dict[str, object]) -> _T:

@@ -6,33 +6,28 @@ a line and gets its translation before the next.
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from mt.files.lines import split_lines
-
-_READ = 1 << 16  # bytes
 _PATIENCE = 0.05  # seconds that the first line of a group waits for company
 _AHEAD = 10_000  # lines that are read ahead at most
 
 
-def line_groups(descriptor: int, *, sizes: Iterator[int]) -> Iterator[list[bytes]]:
-    """Lines from a file descriptor in groups as they come, none larger than the next of `sizes`.
+def line_groups(source: Iterable[bytes], *, sizes: Iterator[int]) -> Iterator[list[bytes]]:
+    """Lines in groups as they come, none larger than the next of `sizes`.
 
-    A thread reads ahead, a bounded number of lines. Raises OSError when reading fails.
+    A thread reads ahead, a bounded number of lines. Raises what reading raises.
     """
-    lines: queue.Queue[bytes | OSError | None] = queue.Queue(maxsize=_AHEAD)
+    lines: queue.Queue[bytes | Exception | None] = queue.Queue(maxsize=_AHEAD)
 
     def read() -> None:
         try:
-            for line in split_lines(iter(lambda: os.read(descriptor, _READ), b"")):
+            for line in source:
                 lines.put(line)
             lines.put(None)
-        except OSError as error:
-            error.filename = "standard input"
+        except Exception as error:  # raised where the lines are taken
             lines.put(error)
 
     threading.Thread(target=read, daemon=True).start()
@@ -50,7 +45,10 @@ def line_groups(descriptor: int, *, sizes: Iterator[int]) -> Iterator[list[bytes
                 if group:
                     yield group
                 return
-            if isinstance(line, OSError):
+            if isinstance(line, Exception):
+                if group:
+                    lines.put(line)
+                    break
                 raise line
             if not group:
                 deadline = time.monotonic() + _PATIENCE

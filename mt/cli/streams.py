@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from mt.errors import DataError
 from mt.files.byte_writer import ByteWriter
+from mt.files.odd_names import READABLE
 
 _CLOSED = -1  # no descriptor
 
@@ -56,20 +56,13 @@ def standard_streams() -> Iterator[None]:
         sys.stderr = _stream(sys.stderr, _StandardError, 2, "standard error")
     for stream in (sys.stdout, sys.stderr):
         # Whatever the locale says: we write UTF-8, and a message never dies of its own text.
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+        stream.reconfigure(encoding="utf-8", errors=READABLE)  # type: ignore[union-attr]
     try:
         yield
     finally:
         with suppress(OSError):
             sys.stderr.flush()
         sys.stdout, sys.stderr = streams
-
-
-def standard_input() -> int:
-    """The descriptor of standard input; raises DataError where that is closed."""
-    if sys.stdin is None:
-        raise DataError("standard input is closed", hint="Name a file, or give one: < FILE")
-    return sys.stdin.fileno()
 
 
 def _is_console(stream: TextIO | None) -> bool:

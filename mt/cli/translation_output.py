@@ -11,24 +11,34 @@ from typing import BinaryIO
 from mt.cli.line_progress import LineProgress
 from mt.cli.streams import ReaderGoneError
 from mt.files import OpenFile, written_file
+from mt.formats.compressed import Output, PackedFile, packer
 
 
 @contextmanager
 def translation_output(
     path: Path | None, progress: LineProgress, *, say: Callable[[str], None]
-) -> Iterator[BinaryIO]:
-    """Standard output, or a file that has its new content when that is complete.
+) -> Iterator[Output]:
+    """Standard output (-), or a file that has its new content when that is complete.
+
+    A file whose name ends like a packed one is packed.
 
     Whatever ends the work before, the translations of whole groups of lines are kept: for a file
     `PATH`, which stays as it was, in `PATH.partial`. How many they are, and where, is said.
     """
     file: OpenFile | None = None
+    path = None if path is None or str(path) == "-" else path
     try:
         if path is None:
             yield sys.stdout.buffer
         else:
+            pack = packer(path)
             with written_file(path, partial=path.with_name(f"{path.name}.partial")) as file:
-                yield file
+                if pack is None:
+                    yield file
+                    return
+                packed = PackedFile(file, pack)
+                yield packed
+                packed.end()
     except ReaderGoneError:
         raise
     except KeyboardInterrupt as interruption:

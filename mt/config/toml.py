@@ -62,7 +62,7 @@ def from_toml(text: str, *, name: str) -> tuple[Values, dict[str, Any]]:
     Raises ConfigError, naming the file `name`, for bad syntax, unknown keys and wrong types.
     """
     try:
-        table = tomllib.loads(text)
+        table = tomllib.loads(text.removeprefix("\ufeff"))  # a byte order mark of some editors
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name} is not TOML: {error}") from error
     values: Values = {"": {}}

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
+from mt.files.library_paths import library_path
 from mt.formats.pair import Pair
 
 _BLOCK = 10_000  # pairs
@@ -70,7 +71,7 @@ def _write(path: Path, features: Any, tables: Iterable[Any]) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     num_rows = 0
     with replaced_file(path) as temporary:
-        writer = ArrowWriter(features=features, path=str(temporary))
+        writer = ArrowWriter(features=features, path=str(library_path(temporary)))
         for table in tables:
             writer.write_table(table, writer_batch_size=_BLOCK)
             num_rows += len(table)
@@ -85,7 +86,7 @@ def _table(path: Path) -> Any:
     from pyarrow import ArrowException
 
     try:
-        return Dataset.from_file(str(path)).data
+        return Dataset.from_file(str(library_path(path))).data
     except (ArrowException, OSError, ValueError) as error:
         raise ModelFolderError(f"{path} is missing or damaged: {type(error).__name__}") from error
 

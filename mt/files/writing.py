@@ -25,6 +25,7 @@ from pathlib import Path
 
 from mt.errors import DataError
 from mt.files.byte_writer import ByteWriter
+from mt.files.odd_names import READABLE
 from mt.files.target import FileTarget, folder_mode, new_file_mode
 from mt.files.temporaries import LONGEST_NAME, staging_folder, temporary_folder
 
@@ -141,14 +142,14 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace the content of `path` by `text` in UTF-8."""
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8", READABLE))
 
 
 def append_text(path: Path, text: str) -> None:
     """Add `text` in UTF-8 to the end of `path`, which is made if it is not there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
     with OpenFile(os.open(path, flags, 0o666), path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(text.encode("utf-8", READABLE))
 
 
 def _put(temporary: Path, target: FileTarget) -> None:

@@ -4,44 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from pathlib import Path
 
 from mt.errors import DataError
-from mt.formats.fingerprint import file_content
-from mt.formats.options import ReadingOptions
 from mt.formats.pair import INVALID, Pair
-from mt.formats.text import language_suffix, read_lines
+from mt.formats.standard_input import shown
+from mt.formats.text import read_lines
+from mt.formats.two_files import TwoFiles
 
 _NO_LINE = object()
 
 
-class AlignedText:
+class AlignedText(TwoFiles):
     """A pair of aligned text files."""
 
-    def __init__(self, source: Path, target: Path, options: ReadingOptions) -> None:
-        self._source = source
-        self._target = target
-        self._options = options
-
-    @property
-    def name(self) -> str:
-        """Both file names."""
-        return f"{self._source} + {self._target}"
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Both file names, source first."""
-        return (str(self._source), str(self._target))
-
-    @property
-    def languages(self) -> tuple[str, str] | None:
-        """The suffixes of the files, where they differ."""
-        source, target = language_suffix(self._source), language_suffix(self._target)
-        return (source, target) if source and target and source != target else None
-
-    def content(self) -> Iterator[bytes] | None:
-        """The bytes of both files and how they are read."""
-        return file_content(type(self), self._options, [self._source, self._target])
+    _has_form = False
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; at the end, raises DataError with both counts if they differ."""
@@ -49,7 +25,7 @@ class AlignedText:
             read_lines(path, keep_invalid=self._options.keep_invalid, hint=self._options.hint)
             for path in (self._source, self._target)
         )
-        origin = str(self._source)
+        origin = shown(self._source)
         for number, (left, right) in enumerate(
             zip_longest(source, target, fillvalue=_NO_LINE), start=1
         ):
@@ -58,8 +34,8 @@ class AlignedText:
                 counts = [number - 1, number - 1]
                 counts[1 if left is _NO_LINE else 0] += longer
                 raise DataError(
-                    f"unequal sides: {self._source} has {counts[0]} lines, "
-                    f"{self._target} has {counts[1]} lines",
+                    f"unequal sides: {shown(self._source)} has {counts[0]} lines, "
+                    f"{shown(self._target)} has {counts[1]} lines",
                     hint="Line n of one file must translate line n of the other",
                 )
             if isinstance(left, str) and isinstance(right, str):

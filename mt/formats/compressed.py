@@ -1,4 +1,4 @@
-"""Plain or compressed, decided by the first bytes of a file and not by its name."""
+"""Plain or compressed, decided by the first bytes of what is read and not by its name."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import zstandard
 
 from mt.errors import DataError
+from mt.formats.kind import PACKED
+from mt.formats.standard_input import held_blocks, is_standard_input, shown
 
 _STARTS = {
     ".gz": b"\x1f\x8b",
@@ -21,25 +26,86 @@ _STARTS = {
     ".zst": b"\x28\xb5\x2f\xfd",
     ".bz2": b"BZh",
 }
-COMPRESSED_SUFFIXES = frozenset(_STARTS)
+COMPRESSED_SUFFIXES = PACKED
 
 _BLOCK = 1 << 16
 _DAMAGED = (EOFError, lzma.LZMAError, zstandard.ZstdError, zlib.error, OSError)
 
 
-def _decompressed(file: io.BufferedReader, suffix: str) -> BinaryIO:
-    start = file.peek(6)[:6]
-    if start.startswith(_STARTS[".gz"]):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=file))
-    if start.startswith(_STARTS[".xz"]):
-        return cast(BinaryIO, lzma.LZMAFile(file))
-    if start.startswith(_STARTS[".zst"]):
-        return cast(BinaryIO, _WholeZstd(file))
-    if start.startswith(_STARTS[".bz2"]):
-        return cast(BinaryIO, bz2.BZ2File(file))
-    if suffix in _STARTS and _STARTS[suffix].startswith(start):
-        raise EOFError(f"there are {len(start)} bytes, fewer than a {suffix} file begins with")
-    return file
+class _Blocks(io.RawIOBase):
+    """Blocks as a raw file, which gives what there is without waiting for more."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if not self._rest:
+            self._rest = next(self._blocks, b"")
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+class _Stream(Protocol):
+    def read1(self, size: int, /) -> bytes: ...
+
+
+def unpacked(blocks: Iterable[bytes], *, name: str, suffix: str = "") -> Iterator[bytes]:
+    """What blocks hold, unpacked where they are gzip, xz, zstd or bzip2.
+
+    It waits for no more than it takes to know. Raises DataError, naming `name`, where the packing
+    is damaged, or where `suffix` is that of a packing and there is less than one begins with.
+    """
+    blocks = iter(blocks)
+    start = b""
+    while any(s.startswith(start) and s != start for s in _STARTS.values()):
+        block = next(blocks, b"")
+        if not block:
+            break
+        start += block
+    whole = chain([start] if start else [], blocks)
+    expected = _STARTS.get(suffix)
+    if expected is not None and start != expected and expected.startswith(start):
+        raise _damaged(
+            name, f"there are {len(start)} bytes, fewer than a {suffix} file begins with"
+        )
+    packing = next((p for p, s in _STARTS.items() if start.startswith(s)), None)
+    if packing is None or not _is_packed(packing, start):
+        yield from whole
+        return
+    stream = _stream(packing, io.BufferedReader(_Blocks(whole)))
+    try:
+        while block := stream.read1(_BLOCK):
+            yield block
+    except _DAMAGED as error:
+        raise _damaged(name, str(error)) from error
+
+
+def _is_packed(packing: str, start: bytes) -> bool:
+    """Whether bytes that begin like it are bzip2, whose first ones are letters."""
+    return packing != ".bz2" or _BZ2_LEVEL.match(start) is not None
+
+
+_BZ2_LEVEL = re.compile(rb"BZh(?:[1-9]|$)(?:1AY&SY|\x17rE8P\x90|.{0,5}$)", re.DOTALL)
+
+
+def _damaged(name: str, reason: str) -> DataError:
+    return DataError(f"{name} is damaged or cut short: {reason}")
+
+
+def _stream(packing: str, file: io.BufferedReader) -> _Stream:
+    if packing == ".gz":
+        return cast(_Stream, gzip.GzipFile(fileobj=file))
+    if packing == ".xz":
+        return lzma.LZMAFile(cast(BinaryIO, file))
+    if packing == ".bz2":
+        return bz2.BZ2File(cast(BinaryIO, file))
+    return _WholeZstd(file)
 
 
 class _WholeZstd:
@@ -50,10 +116,10 @@ class _WholeZstd:
         self._frame = zstandard.ZstdDecompressor().decompressobj()
         self._in_frame = False
 
-    def read(self, size: int) -> bytes:
+    def read1(self, size: int) -> bytes:
         """Read one block, of any length; empty at the end."""
         while True:
-            block = self._file.read(size)
+            block = self._file.read1(size)
             if not block:
                 if self._in_frame:
                     raise EOFError("the last frame is not complete")
@@ -71,25 +137,89 @@ class _WholeZstd:
 
 
 def read_blocks(
-    path: Path, *, listener: Callable[[int, int], object] = lambda packed, plain: None
+    path: Path, *, listener: Callable[[int], object] = lambda num_bytes: None
 ) -> Iterator[bytes]:
-    """Read a file in blocks, unpacking gzip, xz, zstd and bzip2.
+    """Read a file in blocks, unpacking gzip, xz, zstd and bzip2; `-` is standard input.
 
-    `listener` is called with the bytes of the file that a block took, and with those it has.
-    Raises DataError, naming the file, when it cannot be read or its packing is damaged.
+    `listener` is called with the bytes of the file as they are read. Raises DataError, naming the
+    file, when it cannot be read or its packing is damaged.
     """
+    blocks = held_blocks() if is_standard_input(path) else _file_blocks(path, listener)
+    return unpacked(blocks, name=shown(path), suffix=path.suffix.lower())
+
+
+def _file_blocks(path: Path, listener: Callable[[int], object]) -> Iterator[bytes]:
     try:
-        file = path.open("rb")
+        with path.open("rb", buffering=0) as file:
+            while block := file.read(io.DEFAULT_BUFFER_SIZE):
+                listener(len(block))
+                yield block
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
-    with file:
-        try:
-            stream = _decompressed(file, path.suffix.lower())
-            before = 0
-            while block := stream.read(_BLOCK):
-                if file.seekable():
-                    listener(file.tell() - before, len(block))
-                    before = file.tell()
-                yield block
-        except _DAMAGED as error:
-            raise DataError(f"{path} is damaged or cut short: {error}") from error
+
+
+def read_start(path: Path, size: int) -> bytes:
+    """The first bytes of a file, unpacked: `size` of them, or all that can be read.
+
+    Of what is no file there are none: a pipe can be read only once.
+    """
+    start = b""
+    if path.is_file() or is_standard_input(path):
+        with suppress(DataError):  # who reads the file will hear of it
+            for block in read_blocks(path):
+                start += block
+                if len(start) >= size:
+                    break
+    return start[:size]
+
+
+def packer(path: Path) -> Callable[[bytes], bytes] | None:
+    """What packs a part of a file so that the parts in a row are one, by its suffix; None if plain.
+
+    Each part is whole by itself, so that a file that ends behind one can be read.
+    """
+    packers: dict[str, Callable[[bytes], bytes]] = {
+        ".gz": lambda data: gzip.compress(data, mtime=0),
+        ".xz": lzma.compress,
+        ".bz2": bz2.compress,
+        ".zst": lambda data: zstandard.ZstdCompressor().compress(data),
+    }
+    return packers.get(path.suffix.lower())
+
+
+class Output(Protocol):
+    """What takes bytes."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+        ...
+
+    def flush(self) -> None:
+        """Hand on all bytes."""
+        ...
+
+
+class PackedFile:
+    """A file that is packed in parts; what is flushed is whole."""
+
+    def __init__(self, file: Output, pack: Callable[[bytes], bytes]) -> None:
+        self._file = file
+        self._pack = pack
+        self._held = bytearray()
+        self._is_empty = True
+
+    def write(self, data: bytes, /) -> None:
+        """Take some bytes, for the next part."""
+        self._held += data
+
+    def flush(self) -> None:
+        """Write the part that is in hand."""
+        self._file.write(self._pack(bytes(self._held)))
+        self._held.clear()
+        self._is_empty = False
+        self._file.flush()
+
+    def end(self) -> None:
+        """Write what is left; of nothing a packed nothing."""
+        if self._held or self._is_empty:
+            self.flush()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from mt.errors import DataError
+from mt.formats.delimiters import declared_delimiter, find_delimiter, sample
 from mt.formats.file_reader import FileReader
 from mt.formats.options import (
     ReadingOptions,
@@ -16,8 +18,10 @@ from mt.formats.options import (
     on_one_line,
 )
 from mt.formats.pair import INVALID, Pair
+from mt.formats.standard_input import shown
 from mt.formats.text import read_escaped_lines, read_lines
 
+_LARGEST_FIELD = (1 << 31) - 1  # characters; a segment may be a document
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
@@ -34,10 +38,12 @@ class TabSeparated(FileReader):
         An empty line is a pair of blank sides.
         """
         options = self._options
-        origin = str(self._path)
+        origin = shown(self._path)
         columns = numbered_columns(options)
         width = 2 if options.columns is None else None
-        lines = read_lines(self._path, keep_invalid=options.keep_invalid, hint=options.hint)
+        lines = read_lines(
+            self._path, keep_invalid=options.keep_invalid, hint=options.hint, is_plain=False
+        )
         for number, line in enumerate(lines, start=1):
             if line is None:
                 yield Pair("", "", origin, number, INVALID)
@@ -87,27 +93,25 @@ def _pair(
 class CommaSeparated(FileReader):
     """CSV with double quotes (RFC 4180); a quoted field may hold line ends.
 
-    The first row is a header when it names the columns or languages asked for, or source and
-    target; without one there must be two columns.
+    Semicolons, tabs or bars may stand for the commas (`mt.formats.delimiters`). The first row is a
+    header when it names the columns or languages asked for, or source and target; without one there
+    must be two columns.
     """
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError where quotes or columns are broken."""
         options = self._options
-        origin = str(self._path)
-        lines: Iterator[str | None] = (
-            read_escaped_lines(self._path)  # the row has the fault, of however many lines
-            if options.keep_invalid
-            else read_lines(self._path, hint=options.hint)
-        )
-        rows = csv.reader((f"{line}\n" for line in lines), strict=True)
+        origin = shown(self._path)
+        csv.field_size_limit(_LARGEST_FIELD)
+        num_before, delimiter, lines = self._opened()
+        rows = csv.reader((f"{line}\n" for line in lines), strict=True, delimiter=delimiter)
         columns = numbered_columns(options)
         width = None
         is_first = True
-        start = 1
+        start = 1 + num_before
         try:
             for row in rows:
-                line, start = start, rows.line_num + 1
+                line, start = start, rows.line_num + 1 + num_before
                 if is_first:
                     is_first = False
                     width = len(row)
@@ -123,6 +127,24 @@ class CommaSeparated(FileReader):
                 yield _pair(row or None, columns or (0, 1), width, origin, line)
         except csv.Error as error:
             raise DataError(
-                f"{origin}:{rows.line_num}: broken CSV: {error}",
+                f"{origin}:{rows.line_num + num_before}: broken CSV: {error}",
                 hint="A quote inside a quoted field is written twice",
             ) from error
+
+    def _opened(self) -> tuple[int, str, Iterator[str]]:
+        """The number of lines before the rows, the delimiter, and the lines of the rows."""
+        options = self._options
+        lines: Iterator[str] = (
+            read_escaped_lines(self._path)  # the row has the fault, of however many lines
+            if options.keep_invalid
+            else (line or "" for line in read_lines(self._path, hint=options.hint, is_plain=False))
+        )
+        first = next(lines, None)
+        if first is None:
+            return 0, ",", lines
+        declared = declared_delimiter(first)
+        if declared is not None:
+            return 1, declared, lines
+        begin = [first, *sample(lines)]
+        delimiter = find_delimiter(begin, options, where=shown(self._path))
+        return 0, delimiter, chain(begin, lines)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mt.formats.fingerprint import file_content
 from mt.formats.options import ReadingOptions
+from mt.formats.standard_input import shown
 
 
 class FileReader:
@@ -19,12 +20,12 @@ class FileReader:
     @property
     def name(self) -> str:
         """The file name."""
-        return str(self._path)
+        return shown(self._path)
 
     @property
     def files(self) -> tuple[str, ...]:
         """The file name."""
-        return (str(self._path),)
+        return (shown(self._path),)
 
     @property
     def languages(self) -> tuple[str, str] | None:

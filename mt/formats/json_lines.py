@@ -1,10 +1,11 @@
-"""JSON lines: one object a line, flat or with a nested "translation"; every value is text."""
+"""JSON: objects, flat or with a nested "translation", of which every value is text."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from datetime import date
+from typing import Any, TypeGuard
 
 from mt.errors import DataError
 from mt.formats.file_reader import FileReader
@@ -16,7 +17,10 @@ from mt.formats.options import (
     on_one_line,
 )
 from mt.formats.pair import INVALID, NO_SOURCE, NO_TARGET, Pair
-from mt.formats.text import read_lines
+from mt.formats.standard_input import shown
+from mt.formats.text import CONVERT, read_lines
+
+_FORM = "Each line holds one JSON object, or the file one array of them"
 
 
 def field_pair(record: dict[str, Any], options: ReadingOptions, origin: str, line: int) -> Pair:
@@ -40,38 +44,95 @@ def field_pair(record: dict[str, Any], options: ReadingOptions, origin: str, lin
     for side, fault in zip(sides, (NO_SOURCE, NO_TARGET), strict=True):
         if side is None:
             return Pair("", "", origin, line, fault)
+        if isinstance(side, date):  # of columns that a library took for dates
+            side = str(side)
         if not isinstance(side, str):
             raise DataError(f"{origin}:{line}: a side is no text, but {type(side).__name__}")
-    return Pair(on_one_line(sides[0]), on_one_line(sides[1]), origin, line)
+    left, right = (on_one_line(str(side)) for side in sides)
+    return Pair(left, right, origin, line)
 
 
-class JsonLines(FileReader):
-    """A file of JSON objects, one a line."""
+class Json(FileReader):
+    """JSON objects: one a line, or as one document, an array or an object that holds one."""
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError at a line that is no JSON object.
 
-        Numbers are kept as they are written; a blank line is passed over.
+        Numbers are kept as they are written; a blank line is passed over. A document of several
+        lines is held in memory, and the line of its pairs is their number.
         """
-        origin = str(self._path)
+        origin = shown(self._path)
         options = self._options
-        lines = read_lines(self._path, keep_invalid=options.keep_invalid, hint=options.hint)
-        for number, line in enumerate(lines, start=1):
+        read = read_lines(
+            self._path, keep_invalid=options.keep_invalid, hint=options.hint, is_plain=False
+        )
+        lines = enumerate(read, start=1)
+        is_first = True
+        for number, line in lines:
             if line is None:
                 yield Pair("", "", origin, number, INVALID)
                 continue
             if not line.strip():
                 continue
-            try:
-                record = json.loads(line, parse_int=str, parse_float=str)
-            except (ValueError, RecursionError) as error:
-                reason = "nested too deeply" if isinstance(error, RecursionError) else error
-                raise DataError(
-                    f"{origin}:{number}: not JSON: {reason}", hint="Each line holds one JSON object"
-                ) from error
-            if not isinstance(record, dict):
-                raise DataError(
-                    f"{origin}:{number}: not a JSON object, but {type(record).__name__}",
-                    hint="Each line holds one JSON object",
-                )
-            yield field_pair(record, options, origin, number)
+            if is_first and not _is_json(line):
+                value = _value(_document(line, lines, origin), origin, number)
+                for count, record in enumerate(_records(value, origin), start=1):
+                    yield field_pair(record, options, origin, count)
+                return
+            is_first = False
+            where = f"{origin}:{number}"
+            for record in _records(_value(line, origin, number), where):
+                yield field_pair(record, options, origin, number)
+
+
+def _document(first: str, lines: Iterator[tuple[int, str | None]], origin: str) -> str:
+    """The text of a document of several lines."""
+    text = [first]
+    for number, line in lines:
+        if line is None:  # it cannot be left out
+            raise DataError(f"{origin}:{number}: not UTF-8", hint=CONVERT)
+        text.append(line)
+    return "\n".join(text)
+
+
+def _is_json(text: str) -> bool:
+    """Whether a line is JSON by itself, or is to be blamed by itself."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    except RecursionError:
+        pass
+    return True
+
+
+def _value(text: str, origin: str, line: int) -> object:
+    """The value of a text that begins at a line."""
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)
+    except RecursionError as error:
+        reason: object = "nested too deeply"
+        cause: Exception = error
+    except json.JSONDecodeError as error:
+        reason, cause = error, error
+        line += error.lineno - 1
+    except ValueError as error:
+        reason, cause = error, error
+    raise DataError(f"{origin}:{line}: not JSON: {reason}", hint=_FORM) from cause
+
+
+def _records(value: object, where: str) -> Iterator[dict[str, Any]]:
+    """The records of a value: itself, those in it, or those in the one list that it holds."""
+    if isinstance(value, dict):
+        lists = [each for each in value.values() if _is_table(each)]
+        if len(lists) != 1 or isinstance(value.get("translation"), dict):
+            yield value
+            return
+        value = lists[0]
+    if value != [] and not _is_table(value):
+        raise DataError(f"{where}: not a JSON object, but {type(value).__name__}", hint=_FORM)
+    yield from value
+
+
+def _is_table(value: object) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)

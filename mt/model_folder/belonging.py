@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 
 from mt.config import ModelConfig
 from mt.errors import ModelFolderError
+from mt.files.library_paths import library_path
 from mt.files.seal import UNSEALED
 from mt.text.tokenizer_pair import TokenizerPair, tokenizer_digests
 
@@ -66,7 +67,9 @@ def _recorded(weights: Path) -> dict[str, Any]:
     if not weights.exists():
         return {}
     try:
-        with safe_open(weights, framework="pt") as file:  # reads only the head of the file
+        with safe_open(
+            library_path(weights), framework="pt"
+        ) as file:  # reads only the head of the file
             record = json.loads((file.metadata() or {}).get(KEY, "{}"))
     except (OSError, ValueError, SafetensorError) as error:
         raise ModelFolderError(

@@ -31,6 +31,7 @@ from mt.config import Config, SearchConfig
 from mt.config.toml import from_toml, to_toml
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import replaced_file, write_text
+from mt.files.library_paths import library_path
 from mt.files.lines import split_lines
 from mt.files.seal import check_seal, seal
 from mt.model.decoder_only import DecoderOnly
@@ -144,7 +145,7 @@ def save_weights(folder: Path, model: TranslationModel) -> None:
     with replaced_file(folder / WEIGHTS) as temporary:
         try:
             # One key of metadata only: several are written in a random order.
-            save_file(tensors, temporary, metadata=metadata_of(folder, model.config))
+            save_file(tensors, library_path(temporary), metadata=metadata_of(folder, model.config))
         except SafetensorError as error:
             raise ModelFolderError(f"{folder / WEIGHTS} cannot be written: {error}") from error
         seal(temporary)
@@ -214,7 +215,7 @@ def load_weights(path: Path, model: TranslationModel) -> None:
     """
     try:
         check_seal(path)
-        tensors = load_file(path)
+        tensors = load_file(library_path(path))
     except (OSError, MemoryError, RuntimeError, SafetensorError) as error:
         if is_out_of_memory(error):
             raise memory_error(f"the model in {path}", error, hint=_FREE_MEMORY) from error

@@ -18,6 +18,7 @@ from safetensors.numpy import save_file
 from mt.corpus.keys import KeyArray, key_of
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
+from mt.files.library_paths import library_path
 from mt.files.seal import UNSEALED, check_seal, seal
 
 FILE = "seen-lines.safetensors"
@@ -55,7 +56,7 @@ class SeenLines:
         with replaced_file(path) as temporary:
             save_file(
                 {"source": self.source, "target": self.target},
-                temporary,
+                library_path(temporary),
                 metadata={_ABOUT: json.dumps({"is_whole": self.is_whole, "sha256": UNSEALED})},
             )
             seal(temporary)
@@ -70,7 +71,7 @@ class SeenLines:
             return None
         try:
             check_seal(path)
-            with safe_open(path, framework="numpy") as file:
+            with safe_open(library_path(path), framework="numpy") as file:
                 is_whole = _is_whole(file.metadata() or {})
                 source, target = (file.get_tensor(side) for side in ("source", "target"))
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:

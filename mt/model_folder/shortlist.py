@@ -22,6 +22,7 @@ from safetensors.numpy import save_file
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
 from mt.files.digests import blake2b
+from mt.files.library_paths import library_path
 from mt.files.seal import UNSEALED, check_seal, seal
 from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
@@ -108,7 +109,7 @@ class Shortlist:
         tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in _TENSORS}
         with replaced_file(folder / SHORTLIST) as temporary:
             # One key of metadata only: several are written in a random order.
-            save_file(tensors, temporary, metadata={"shortlist": json.dumps(about)})
+            save_file(tensors, library_path(temporary), metadata={"shortlist": json.dumps(about)})
             seal(temporary)
 
     @classmethod
@@ -124,7 +125,7 @@ class Shortlist:
             raise ModelFolderError(f"{folder} has no {SHORTLIST}", hint=remedy)
         try:
             check_seal(path)
-            with safe_open(path, framework="numpy") as file:
+            with safe_open(library_path(path), framework="numpy") as file:
                 about = json.loads((file.metadata() or {})["shortlist"])
                 version, vocabulary = int(about["format_version"]), int(about["target_vocab"])
                 if version > FORMAT_VERSION:

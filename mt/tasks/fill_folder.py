@@ -18,6 +18,7 @@ from mt.files import write_text
 from mt.formats import open_corpora
 from mt.formats.options import ReadingOptions
 from mt.formats.pair import Reader
+from mt.formats.standard_input import shown
 from mt.formats.text import CONVERT
 from mt.model_folder import folder as model_folder
 from mt.model_folder.seen_lines import FILE as SEEN
@@ -246,7 +247,9 @@ def _weights(
         )
     weights = list(settings or (1.0,) * len(readers))
     for file, weight in given:
-        indices = [index for index, reader in enumerate(readers) if file in reader.files]
+        indices = [
+            index for index, reader in enumerate(readers) if shown(Path(file)) in reader.files
+        ]
         if not indices:
             names = ", ".join(reader.files[0] for reader in readers)
             raise ConfigError(

@@ -34,7 +34,7 @@ class Translating:
         decoding = request.decoding
         set_threads(decoding.threads or decoding.workers)
         search = search_settings(Path(request.model), decoding.search)
-        glossary = _glossary(decoding)
+        glossary = _glossary(decoding, Path(request.model))
         self._model = request.model
         self._listener = listener
         self._summary = LineSummary(listener)
@@ -125,14 +125,18 @@ def search_settings(model: Path, overrides: SearchOverrides) -> SearchConfig:
     return dataclasses.replace(read_config(model).search, **given)
 
 
-def _glossary(decoding: Decoding) -> Glossary | None:
+def _glossary(decoding: Decoding, model: Path) -> Glossary | None:
     """The terms and placeholders that are asked for, if any are."""
     if decoding.glossary is None and not decoding.placeholders:
         return None
     patterns = parse_placeholders(decoding.placeholders)
     if decoding.glossary is None:
         return Glossary(placeholders=patterns)
-    return Glossary.read(Path(decoding.glossary), placeholders=patterns)
+    config = read_config(model)
+    known = config.source_language, config.target_language
+    return Glossary.read(
+        Path(decoding.glossary), placeholders=patterns, languages=known if all(known) else None
+    )
 
 
 def _utility(

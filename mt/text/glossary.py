@@ -52,12 +52,19 @@ class Glossary:
         self._placeholders = tuple(placeholders)
 
     @classmethod
-    def read(cls, path: str | Path, *, placeholders: Sequence[re.Pattern[str]] = ()) -> Glossary:
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        placeholders: Sequence[re.Pattern[str]] = (),
+        languages: tuple[str, str] | None = None,
+    ) -> Glossary:
         """Read the terms of a file, as `mt.text.terms.read_terms` says.
 
-        Raises DataError for a file that cannot be read, or is no glossary.
+        `languages` are those of source and target, for files that name languages. Raises DataError
+        for a file that cannot be read, or is no glossary.
         """
-        return cls(read_terms(Path(path)), placeholders=placeholders)
+        return cls(read_terms(Path(path), languages), placeholders=placeholders)
 
     def asked(self, line: str) -> tuple[Asked, ...]:
         """What a line asks for, in its order, each once; inside placeholders there are no terms."""

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mt.errors import DataError
-from mt.files.lines import describe_invalid_utf8, split_lines
+from mt.formats.glossary import FORM, read_glossary
+from mt.formats.standard_input import shown
 from mt.text.boundaries import ends_word
 from mt.text.normalise import is_blank, normalise
-
-_FORM = "A line is a source term, a tab and its translation, or a term alone that stays as it is"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,45 +37,21 @@ class Found:
     end: int
 
 
-def read_terms(path: Path) -> list[tuple[str, str]]:
-    """Read a glossary: UTF-8, a line for each term, `source TAB target`.
+def read_terms(path: Path, languages: tuple[str, str] | None = None) -> list[tuple[str, str]]:
+    """Sources and targets of a glossary, normalised (`mt.formats.glossary` says what is read).
 
-    Gives sources and targets, normalised. A line without a tab is a term that is not translated:
-    its own target. Blank lines are left out, and so are comments: lines that are `#` or begin with
-    `# `.
-
-    Raises DataError, naming file and line, for a line of another form, for bytes that are not
-    UTF-8, and for a file that holds no term.
+    Raises DataError, naming file and line, for a side without text, for bytes that are not UTF-8,
+    and for a file that holds no term.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from error
-    terms: list[tuple[str, str]] = []
-    for number, line in enumerate(split_lines([content]), start=1):
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError:
-            raise DataError(
-                f"{path}:{number}: {describe_invalid_utf8(line)}", hint="Save the file as UTF-8"
-            ) from None
-        if is_blank(text) or text == "#" or text.startswith("# "):
-            continue
-        terms.append(_fields(text, where=f"{path}:{number}"))
+    terms = []
+    for where, source, target in read_glossary(path, languages):
+        for name, side in (("source term", source), ("translation", target)):
+            if is_blank(side):
+                raise DataError(f"{where}: the {name} is empty", hint=FORM)
+        terms.append((normalise(source), normalise(target)))
     if not terms:
-        raise DataError(f"{path} holds no term", hint=_FORM)
+        raise DataError(f"{shown(path)} holds no term", hint=FORM)
     return terms
-
-
-def _fields(line: str, *, where: str) -> tuple[str, str]:
-    fields = line.split("\t")
-    if len(fields) > 2:
-        raise DataError(f"{where}: {len(fields)} fields, where two are the most", hint=_FORM)
-    for name, field in zip(("source term", "translation"), fields, strict=False):
-        if is_blank(field):
-            raise DataError(f"{where}: the {name} is empty", hint=_FORM)
-    texts = [normalise(field) for field in fields]
-    return texts[0], texts[-1]
 
 
 def merged(pairs: Iterable[tuple[str, str]]) -> list[Term]:

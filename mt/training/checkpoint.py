@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from mt.errors import ModelFolderError
 from mt.files import clean, new_folder, write_text
+from mt.files.library_paths import library_path
 from mt.files.seal import UNSEALED, check_seal, seal
 from mt.model.device import is_out_of_memory, memory_error
 from mt.training.best import BestTracker
@@ -98,7 +99,7 @@ def save_checkpoint(
     clean(folder)
     with new_folder(path) as temporary:
         try:
-            save_file(tensors, temporary / _STATE, metadata={"sha256": UNSEALED})
+            save_file(tensors, library_path(temporary / _STATE), metadata={"sha256": UNSEALED})
         except SafetensorError as error:
             raise ModelFolderError(f"{path} cannot be written: {error}") from error
         seal(temporary / _STATE)
@@ -185,7 +186,7 @@ def load_state(path: Path, parts: Parts, *, rank: int = 0) -> None:
     try:
         record = json.loads((path / _PROGRESS).read_text("utf-8"))
         check_seal(path / _STATE)
-        tensors = load_file(path / _STATE)
+        tensors = load_file(library_path(path / _STATE))
         version = record["format_version"]
         if version > FORMAT_VERSION:
             raise ModelFolderError(

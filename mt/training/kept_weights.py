@@ -20,6 +20,7 @@ from torch import nn
 from mt.config import MetricName
 from mt.errors import ModelFolderError
 from mt.files import replaced_file
+from mt.files.library_paths import library_path
 from mt.files.seal import UNSEALED, seal
 from mt.training.best import SMALLER_IS_BETTER
 
@@ -73,7 +74,7 @@ class WeightKeeper:
         record = {"update": update, "metric": self.metric, "score": score, "sha256": UNSEALED}
         self.folder.mkdir(parents=True, exist_ok=True)
         with replaced_file(path) as temporary:
-            save_file(tensors, temporary, metadata={_KEY: json.dumps(record)})
+            save_file(tensors, library_path(temporary), metadata={_KEY: json.dumps(record)})
             seal(temporary)
 
     def drop_after(self, update: int) -> None:
@@ -110,7 +111,9 @@ def list_kept(folder: Path) -> list[KeptWeights]:
 
 def _read(path: Path) -> KeptWeights:
     try:
-        with safe_open(path, framework="pt") as file:  # reads only the head of the file
+        with safe_open(
+            library_path(path), framework="pt"
+        ) as file:  # reads only the head of the file
             record = json.loads(file.metadata()[_KEY])
         record.pop("sha256", None)
         return KeptWeights(path=path, **record)

@@ -35,7 +35,7 @@ def test_an_overlap_is_a_fault_with_count_examples_and_status(
 def test_unequal_sides_and_bad_bytes_are_findings_not_ends(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # an example is cut off, and so it would be in a long path
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "a.de").write_bytes(b"eins\nzw\xffei\ndrei\n")
     (tmp_path / "a.en").write_bytes(b"one\ntwo\n")
     assert status_of("check", "a.de", "a.en", "--json") == 1
@@ -44,6 +44,38 @@ def test_unequal_sides_and_bad_bytes_are_findings_not_ends(
     assert set(found) == {"unreadable", "not_utf8"}
     assert "has 3 lines" in found["unreadable"]["examples"][0]["text"]
     assert found["not_utf8"]["examples"][0]["place"].endswith("a.de:2")
+
+
+def test_the_reason_is_whole_and_names_the_file_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """F12."""
+    path = tmp_path / ("long" * 20) / "a.csv"
+    path.parent.mkdir()
+    path.write_text("source,target\na,b\nc,d,e\n")
+    assert status_of("check", str(path)) == 1
+    out = capfd.readouterr().out
+    (line,) = [line for line in out.split("\n") if "3 columns" in line]
+    assert line.strip() == (
+        f"{path}: 3: 3 columns, but there must be 2. "
+        "Each line holds source, one tab, target; or choose with --columns"
+    )
+    files = [tmp_path / "b.de", tmp_path / "b.en"]
+    for file, text in zip(files, ("a\nb\n", "c\n"), strict=True):
+        file.write_text(text)
+    assert status_of("check", *map(str, files)) == 1
+    assert "must translate line n of the other" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.po", "a.jsonl", "a.csv"])
+def test_a_corpus_without_a_pair_is_a_fault(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """F12."""
+    (tmp_path / name).write_bytes(b"")
+    assert status_of("check", str(tmp_path / name), "--json") == 1
+    (finding,) = json.loads(capfd.readouterr().out)["findings"]
+    assert (finding["id"], finding["level"]) == ("empty", "fault")
 
 
 def test_languages_in_three_letters_are_those_in_two(
@@ -72,8 +104,12 @@ def test_languages_in_three_letters_are_those_in_two(
 
 
 def test_every_fault_that_a_reader_gives_is_a_kind() -> None:
-    from mt.formats import pair, po, xliff
+    from mt.formats import pair, po, spreadsheet, usfm, xliff, xliff_states, xml
 
-    faults = (pair.INVALID, pair.NO_SOURCE, pair.NO_TARGET, po.FUZZY, po.OBSOLETE)
-    for fault in (*faults, xliff.UNTRANSLATED, xliff.OTHER_LANGUAGES):
+    faults = [
+        *(pair.INVALID, pair.NO_SOURCE, pair.NO_TARGET, po.FUZZY, po.OBSOLETE, usfm.OUTSIDE),
+        *(xliff.OTHER_LANGUAGES, xliff.UNEQUAL_SEGMENTS, xml.UNREADABLE_CHARACTER),
+        *(xliff_states.UNTRANSLATED, xliff_states.UNCONFIRMED, spreadsheet.OTHER_SHEET),
+    ]
+    for fault in faults:
         assert fault.lower().replace(" ", "_").replace("-", "") in KINDS

@@ -132,5 +132,7 @@ def test_what_cannot_be_read_is_refused_at_once(write: Write, tmp_path: Path) ->
         open_corpora([one, str(tmp_path / "b.en")])
     with pytest.raises(DataError, match="is a folder"):
         open_corpora([one, str(tmp_path)])
-    with pytest.raises(ConfigError, match=r"XLSX is not supported\. Give .*\.tmx"):
-        open_corpora([write("m.xlsx", b"PK")])
+    with pytest.raises(ConfigError, match=r"PDF is not supported\. Give .*\.tmx"):
+        open_corpora([write("m.pdf", b"%PDF-1.7")])
+    with pytest.raises(DataError, match=r"m\.de is PDF, not plain text"):
+        open_corpora([write("m.de", b"%PDF-1.7"), one])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -252,7 +253,7 @@ def test_xliff_1_units_are_cut_where_they_are_marked(write: Write) -> None:
     cut = unit1("A b. C d.", marks[1], more=f"<seg-source>{marks[0]}</seg-source>")
     uneven = unit1("A b. C d.", marks[2], more=f"<seg-source>{marks[0]}</seg-source>")
     found = pairs(read(write("m.sdlxliff", xliff1(cut, uneven))))
-    assert found == [("A b.", "E."), ("C d.", "F."), ("A b. C d.", "only one")]
+    assert found == [("A b.", "E."), ("C d.", "F."), ("A b.", "only one")]
 
 
 def test_xliff_2_takes_segments(write: Write) -> None:
@@ -444,6 +445,34 @@ def test_a_saved_dataset_is_read_with_its_languages(tmp_path: Path) -> None:
     assert pairs(read(f"hf:{tmp_path}/many@test", "en>de")) == [("No", "Nein")]
     with pytest.raises(DataError, match="it has no split 'dev', but train, test"):
         read(f"hf:{tmp_path}/many@dev")
+
+
+def test_a_folder_with_new_content_of_the_same_size_and_time_gives_the_new_rows(
+    tmp_path: Path,
+) -> None:
+    """F16: and dates are text, and so is null."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    file = folder / "train.csv"
+    for row in ("null,2020-01-02", "none,2021-03-04"):
+        file.write_text(f"de,en\n{row}\n")
+        os.utime(file, (10**9, 10**9))
+        assert pairs(read(f"hf:{folder}", "de>en")) == [tuple(row.split(","))]
+    file.unlink()
+    (folder / "train.jsonl").write_text('{"de": "2020-01-02", "en": "007"}\n')
+    assert pairs(read(f"hf:{folder}", "de>en")) == [("2020-01-02", "007")]
+
+
+def test_columns_of_dates_are_text(tmp_path: Path) -> None:
+    """F16."""
+    import datetime
+
+    import pyarrow
+    from pyarrow import parquet
+
+    day = datetime.date(2020, 1, 2)
+    parquet.write_table(pyarrow.table({"de": ["a"], "en": [day]}), tmp_path / "m.parquet")
+    assert pairs(read(str(tmp_path / "m.parquet"), "de>en")) == [("a", "2020-01-02")]
 
 
 def test_a_dataset_that_is_not_there_is_one_clear_line(

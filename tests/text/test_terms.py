@@ -31,6 +31,14 @@ def found(text: str, *sources: str) -> list[str]:
         (b"man\tMann\nman\tHerr\nman\tMann\n", {"man": ("Mann", "Herr")}),
         (b"Acme Ltd\n", {"Acme Ltd": ("Acme Ltd",)}),
         (b"# animals\n#\n#x\t#y\n", {"#x": ("#y",)}),
+        (
+            b"#Begriff\tterm\tnote\nTisch\tdesk\t\nBaum\ttree\ta note\n#x\n",
+            {
+                "Tisch": ("desk",),
+                "Baum": ("tree",),
+                "#x": ("#x",),
+            },
+        ),
         ("cafe\u0301  au\tlait \n".encode(), {"caf\u00e9 au": ("lait",)}),
     ],
 )
@@ -39,9 +47,53 @@ def test_a_line_is_a_term(content: bytes, terms: dict[str, object], tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("content", "terms"),
+    [
+        (b"dog,Hund\ncat,Katze\n", {"dog": ("Hund",), "cat": ("Katze",)}),
+        (b"source;target;note\ndog;Hund;a, b\ncat;Katze;\n", {"dog": ("Hund",), "cat": ("Katze",)}),
+        (b'"a ""b""; c";x\ndog;Hund\n', {'a "b"; c': ("x",), "dog": ("Hund",)}),
+        (b"sep=;\nde;en\nHund;dog\n", {"dog": ("Hund",)}),
+    ],
+)
+def test_csv_is_a_glossary_of_its_columns(
+    content: bytes, terms: dict[str, object], tmp_path: Path
+) -> None:
+    """F10: not each line a term."""
+    path = tmp_path / "terms.csv"
+    path.write_bytes(content)
+    found = {term.source: term.targets for term in merged(read_terms(path, ("en", "de")))}
+    assert found == terms
+
+
+TBX = """<?xml version='1.0'?>
+<!DOCTYPE martif SYSTEM "TBXcoreStructV02.dtd">
+<martif type="TBX" xml:lang="en"><text><body>
+<termEntry id="c1"><langSet xml:lang="en-US"><tig><term>branch</term></tig>
+<ntig><termGrp><term>limb</term></termGrp></ntig>
+<tig><term>twig</term><termNote type="administrativeStatus">deprecatedTerm-admn-sts</termNote></tig>
+</langSet><langSet xml:lang="de"><tig><term>Ast</term></tig></langSet></termEntry>
+<termEntry id="c2"><langSet xml:lang="fr"><tig><term>chien</term></tig></langSet>
+<langSet xml:lang="en"><tig><term>dog</term></tig></langSet></termEntry>
+</body></text></martif>"""
+
+
+def test_tbx_is_a_glossary_in_two_of_its_languages(tmp_path: Path) -> None:
+    """F10."""
+    path = tmp_path / "terms.tbx"
+    path.write_text(TBX, "utf-8")
+    assert read_terms(path, ("en", "de")) == [("branch", "Ast"), ("limb", "Ast")]
+    assert read_terms(path, ("fr", "en")) == [("chien", "dog")]
+    with pytest.raises(DataError, match="holds de, en, en-US, fr, not en and es"):
+        read_terms(path, ("en", "es"))
+    with pytest.raises(DataError, match=r"is PO, not plain text"):
+        po = tmp_path / "terms.txt"
+        po.write_text('msgid "a"\nmsgstr "b"\n')
+        read_terms(po)
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a\tb\nc\td\te\n", ":2: 3 fields, where two are the most"),
         (b"a\t\n", ":1: the translation is empty"),
         (b"\tb\n", ":1: the source term is empty"),
         (b"a\tb\nc\t\xff\n", ":2: byte 0xff at position 3 is not UTF-8"),

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -67,12 +67,21 @@ class _Flags:
     no_split: bool
     as_json: bool
     alignment: bool
+    form: Literal["text"] | None
 
 
 @click.command("translate")
 @model_option(required=True, says="Model folder.")
 @click.argument("files", nargs=-1, type=PATH)
-@click.option("-o", "--output", type=PATH, help="Else standard output.")
+@click.option(
+    "-o", "--output", type=PATH, help="Else standard output; packed if it ends in .gz or the like."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text"]),
+    help="Take FILES line by line, whatever their names and first bytes say.",
+)
 @_hypothesis_options
 @sampling_options
 @click.option(
@@ -117,19 +126,19 @@ def command(flags: _Flags) -> None:
     from mt.tasks.translate import Translating
 
     console = stderr_console()
-    if flags.output is not None:
+    if flags.output is not None and str(flags.output) != "-":
         require_writable(flags.output)
     request = dataclasses.replace(flags.request, decoding=decoding)
     translating = Translating(request, notices(console.print))
     written = _writer(translating, flags, max(decoding.search.n_best or 1, translating.num_samples))
-    lines = SourceLines(flags.files)
+    lines = SourceLines(flags.files, as_text=flags.form == "text")
     groups = lines.groups(max_lines=translating.translator.window, listener=translating.listener)
     with (
         shown_progress(
             console,
             done="lines translated",
             share=lines.share,
-            to_file=flags.output is not None,
+            to_file=flags.output is not None and str(flags.output) != "-",
         ) as progress,
         translation_output(flags.output, progress, say=console.print) as out,
     ):

@@ -87,7 +87,16 @@ class _Doctor:
                 target_lengths.append(len(pair.target))
                 self._examine(pair)
         except DataError as error:
-            self._note("unreadable", reader.name, str(error))
+            # The location says which file it is; its name need not be said again.
+            reason = str(error)
+            for name in sorted({reader.name, *reader.files}, key=len, reverse=True):
+                reason = reason.removeprefix(name).removeprefix(": ")
+            self._findings.setdefault("unreadable", Finding(id="unreadable")).add(
+                reader.name, reason.removeprefix(":"), is_whole=True
+            )
+        else:
+            if not source_lengths:
+                self._note("empty", reader.name, "no pair was read")
         line = alignment_break(source_lengths, target_lengths)
         if line is not None:
             self._note("misaligned", f"{reader.name}:{line}", "about here")

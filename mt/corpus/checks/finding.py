@@ -39,6 +39,7 @@ _OVERLAP = "kept; a score on them says less than it seems"
 
 KINDS: dict[str, Kind] = {
     "unreadable": _kind("the corpus breaks off", "fault", "mend the file"),
+    "empty": _kind("corpora without a single pair", "fault", "is it the right file?"),
     "misaligned": _kind(
         "the lengths of the sides agree up to here, and not after",
         "fault",
@@ -104,6 +105,23 @@ KINDS: dict[str, Kind] = {
     "fuzzy_entry": _kind("fuzzy entries", "note", "left out"),
     "obsolete_entry": _kind("obsolete entries", "note", "left out"),
     "marked_as_not_translated": _kind("units marked as not translated", "note", "left out"),
+    "not_confirmed": _kind(
+        "units whose translation is a draft, was rejected or is not confirmed", "note", "left out"
+    ),
+    "segments_that_do_not_fit": _kind(
+        "units cut into other numbers of segments on their sides", "doubt", "left out"
+    ),
+    "unreadable_character": _kind(
+        "units with a character that XML forbids, or an entity that is not declared",
+        "doubt",
+        "left out; mend them",
+    ),
+    "text_outside_of_verses": _kind(
+        "titles, headings and introductions of scripture", "note", "left out"
+    ),
+    "rows_of_a_sheet_without_the_columns": _kind(
+        "rows of further sheets without the columns", "note", "left out"
+    ),
     "other_languages": _kind("units in other languages", "note", "left out"),
     "copy": _kind(
         "pairs whose target is the source",
@@ -158,11 +176,15 @@ class Finding:
         """The flag that makes `mt train` treat it otherwise; empty where there is none."""
         return flag_of(self.id)
 
-    def add(self, location: str, text: str) -> None:
-        """Count a case; the first few are kept as examples, with what cannot be seen spelled."""
+    def add(self, location: str, text: str, *, is_whole: bool = False) -> None:
+        """Count a case; the first few are kept as examples, with what cannot be seen spelled.
+
+        A long text is cut, unless `is_whole` says that it says what is wrong.
+        """
         self.count += 1
         if len(self.examples) < _MAX_EXAMPLES:
-            text = text[:_MAX_EXAMPLE_LENGTH] + ("…" if len(text) > _MAX_EXAMPLE_LENGTH else "")
+            if len(text) > _MAX_EXAMPLE_LENGTH and not is_whole:
+                text = f"{text[:_MAX_EXAMPLE_LENGTH]}…"
             shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
             self.examples.append(Example(place=location, text=shown))
 
