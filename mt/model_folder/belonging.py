@@ -66,7 +66,7 @@ def _recorded(weights: Path) -> dict[str, Any]:
     if not weights.exists():
         return {}
     try:
-        with safe_open(weights, framework="pt") as file:  # reads only the head of the file
+        with safe_open(weights, framework="numpy") as file:  # reads only the head of the file
             record = json.loads((file.metadata() or {}).get(KEY, "{}"))
     except (OSError, ValueError, SafetensorError) as error:
         raise ModelFolderError(
