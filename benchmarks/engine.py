@@ -4,8 +4,8 @@
 
 MODEL is a model folder, the files of --source hold one sentence a line. For each precision and
 beam: lines of which the translation is another one in batches of 1, 7 and 64 and in another
-order (mt's own search in float32 has none); and in float32 the lines that mt's own search translates otherwise,
-by the reason: a tie, or a hypothesis that scores better or worse.
+order (mt's own search in float32 has none); and in float32 the lines that mt's own search
+translates otherwise, by the reason: a tie, or a hypothesis that scores better or worse.
 """
 
 from __future__ import annotations
