@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mt.tasks.check import check
     from mt.tasks.compare import Comparison, compare
     from mt.tasks.distil import Distillation, distil
+    from mt.tasks.engine import load_translator
     from mt.tasks.evaluate import Evaluation, evaluate
     from mt.tasks.export import export
     from mt.tasks.import_model import ImportResult, import_model
@@ -59,6 +60,7 @@ _HOMES = {
     "mt.tasks.compare": ("Comparison", "compare"),
     "mt.tasks.distil": ("Distillation", "distil"),
     "mt.tasks.evaluate": ("Evaluation", "evaluate"),
+    "mt.tasks.engine": ("load_translator",),
     "mt.tasks.export": ("export",),
     "mt.tasks.import_model": ("ImportResult", "import_model"),
     "mt.tasks.report": ("report",),
@@ -131,6 +133,7 @@ __all__ = [
     "evaluate",
     "export",
     "import_model",
+    "load_translator",
     "report",
     "train",
 ]

@@ -33,7 +33,6 @@ _COMMANDS = {
     "backtranslate": ("backtranslate", "Make training pairs of text in the target language."),
     "distil": ("distil", "Train a fast student on what a model translates."),
     "average": ("average", "Average the weights of models, or of states of one run."),
-    "shortlist": ("shortlist", "Learn which target pieces each source piece may give."),
     "import": ("import_", "Make a model folder of another program's model."),
     "export": ("export", "Write a model for another program."),
     "check": ("check", "Tell what is wrong with a corpus."),

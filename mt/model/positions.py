@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from mt.config import ModelConfig, Sinusoids
-from mt.errors import DataError
+from mt.model.reach import check_reach
 
 
 def sinusoids(
@@ -167,19 +167,6 @@ class LearnedPositions(nn.Module):
             bound or self.max_positions,
             what="a sequence",
             hint="Split the text, or train with positions of another kind",
-        )
-
-
-def check_reach(num_tokens: int, num_positions: int | None, *, what: str, hint: str) -> None:
-    """Raise DataError for a sequence beyond a table of learned positions (None: no table).
-
-    Besides its tokens it has a start or an end, which needs a position too.
-    """
-    if num_positions is not None and num_tokens + 1 > num_positions:
-        raise DataError(
-            f"{what}: {num_tokens} tokens are more than the {num_positions - 1} that this model's "
-            "learned positions reach",
-            hint=hint,
         )
 
 

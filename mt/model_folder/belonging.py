@@ -67,9 +67,8 @@ def _recorded(weights: Path) -> dict[str, Any]:
     if not weights.exists():
         return {}
     try:
-        with safe_open(
-            library_path(weights), framework="pt"
-        ) as file:  # reads only the head of the file
+        # This reads only the head of the file.
+        with safe_open(library_path(weights), framework="numpy") as file:
             record = json.loads((file.metadata() or {}).get(KEY, "{}"))
     except (OSError, ValueError, SafetensorError) as error:
         raise ModelFolderError(

@@ -19,7 +19,7 @@ from torch import Tensor
 from mt.errors import DataError
 from mt.events import Listener, Notice, ignore
 from mt.model.attention_recorder import recorded_weights
-from mt.model.positions import check_reach
+from mt.model.reach import check_reach
 from mt.model_folder.folder import LoadedModel
 from mt.reporting.heads import HeadProfile, Kind, profile_heads
 from mt.text.tokenizer import END, START, Tokenizer

@@ -1,4 +1,4 @@
-"""Models that predict together: what must be equal in them, and what bounds all of them."""
+"""Models that predict together, and what must be equal in them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ from pathlib import Path
 
 from mt.config import SearchConfig
 from mt.errors import ModelFolderError
-from mt.events import Listener, Notice
 from mt.languages import is_same_language
-from mt.model.positions import check_reach
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import LoadedModel, load_onto
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translation.long_lines import longest_good, trained_length
-
-MOST_TOKENS = 8192
-"""Tokens of a side that are computed together at most.
-
-Attention over n tokens holds n * n numbers a head: at 8,192 tokens and 8 heads 2 GiB, several times
-over. A line of 400,000 characters would ask for 320 GB, and take with it the lines beside it.
-"""
+from mt.translation.bounds import Bounds
 
 
 class Members:
@@ -44,48 +35,9 @@ class Members:
         return tuple(each.model for each in self._all)
 
     @property
-    def longest(self) -> int | None:
-        """The longest sequence that all can take: the smallest table of learned positions."""
-        tables = [each.model.longest for each in self._all]
-        return min((table for table in tables if table is not None), default=None)
-
-    @property
-    def longest_good(self) -> int:
-        """Most source tokens, the end symbol not counted, that all are good for."""
-        return min(longest_good(each.config, each.model.longest) for each in self._all)
-
-    @property
-    def trained_length(self) -> int:
-        """The source length, without the end symbol, to which the training of all went."""
-        return min(trained_length(each.config) for each in self._all)
-
-    def bounded(self, search: SearchConfig) -> SearchConfig:
-        """`search` with hypotheses that a table of learned positions can hold, the start too."""
-        if self.longest is None:
-            return search
-        bound = self.longest - 1
-        if search.max_length is not None:
-            bound = min(search.max_length, bound)
-        return dataclasses.replace(search, max_length=max(bound, 1))
-
-    def check_reach(self, num_tokens: int, line: int) -> None:
-        """Raise DataError, naming the line, beyond a table of learned positions."""
-        hint = "Split the line into sentences"
-        check_reach(num_tokens, self.longest, what=f"line {line}", hint=hint)
-
-    def check_length(self, num_tokens: int, line: int, listener: Listener) -> None:
-        """Warn of a source that is longer than in training.
-
-        Raises DataError, naming the line, for one that goes beyond a table of learned positions.
-        """
-        self.check_reach(num_tokens, line)
-        trained = self.trained_length
-        if num_tokens > trained:
-            text = (
-                f"line {line}: {num_tokens} tokens, longer than what training went to "
-                f"({trained}); it is translated whole, but perhaps badly"
-            )
-            listener(Notice(text=text, is_warning=True))
+    def bounds(self) -> Bounds:
+        """The lengths that all are good for."""
+        return Bounds.of([each.config for each in self._all])
 
 
 def load_members(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from mt.errors import DataError
-from mt.model.positions import check_reach
+from mt.model.reach import check_reach
 from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.tokenizer import Tokenizer
 

@@ -18,7 +18,8 @@ from mt.search.penalty import length_penalty
 from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.alignment import AttentionView, Link, best_view, word_alignment
-from mt.translation.ensemble import MOST_TOKENS, Members, load_members
+from mt.translation.bounds import MOST_TOKENS
+from mt.translation.ensemble import Members, load_members
 from mt.translation.forced import TokenPair, force, force_together
 
 _WINDOW = 16  # batches that are sorted by length together
@@ -204,7 +205,7 @@ class Scorer:
         for number, (text, (_, target), pair) in enumerate(
             zip(read, window, encoded, strict=True), start=self._num_pairs + 1
         ):
-            self._members.check_reach(max(map(len, pair)), number)
+            self._members.bounds.check_reach(max(map(len, pair)), number)
             if UNKNOWN in pair[0] or UNKNOWN in pair[1]:
                 sides = self.tokenizers.source, self.tokenizers.target
                 unknown = (*sides[0].unknown(text), *sides[1].unknown(target))
@@ -264,7 +265,7 @@ class Scorer:
         )
 
     def _fits(self, pair: TokenPair) -> bool:
-        longest = self._members.longest
+        longest = self._members.bounds.longest
         return longest is None or max(map(len, pair)) + 1 <= longest
 
     def _of_blank_source(self, target: str) -> float:

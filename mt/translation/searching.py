@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
 
 import torch
 
@@ -42,14 +41,6 @@ _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searche
 _PARTS = 2  # groups in a full beam: so much room is waited for
 _FEWEST = 8  # sentences that are worth a worker
 _FEW = 1 << 25  # multiplications of a product, below which threads wait longer than they save
-
-
-class Finder(Protocol):
-    """Finds translations of sources: a `Searcher`, or what brings terms into its results."""
-
-    def search(self, sources: Sequence[Source]) -> list[SearchResult]:
-        """The results of sources, none of them empty, in their order."""
-        ...
 
 
 def fast_batch_size(hypotheses: int, device: torch.device) -> int:

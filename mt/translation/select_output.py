@@ -20,6 +20,11 @@ from mt.translation.translation import (
 )
 
 
+def needed(search: SearchConfig, utility: Utility | None) -> SearchConfig:
+    """`search` with as many hypotheses as are chosen among: by utility, the whole beam."""
+    return search if utility is None else dataclasses.replace(search, n_best=search.beam)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Choice:
     """Turns hypotheses into the texts that are given, and those of segments into those of lines."""
@@ -32,10 +37,6 @@ class Choice:
     """Orders by minimum Bayes risk; None leaves the order of scores, or that of samples."""
     sampling: SamplingConfig | None
     """How hypotheses were drawn; None where they were searched for."""
-
-    def needed(self, search: SearchConfig) -> SearchConfig:
-        """`search` with as many hypotheses as are chosen among: by utility, the whole beam."""
-        return search if self.utility is None else dataclasses.replace(search, n_best=search.beam)
 
     @property
     def blank(self) -> tuple[TranslatedText, ...]:

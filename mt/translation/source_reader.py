@@ -14,7 +14,7 @@ from mt.search.sentence import NO_DEMANDS, Demands
 from mt.text.glossary import Glossary
 from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
-from mt.translation.ensemble import MOST_TOKENS, Members
+from mt.translation.bounds import MOST_TOKENS, Bounds
 from mt.translation.long_lines import SplitLines, split_lines
 from mt.translation.prefixes import prefix_demands
 from mt.translation.source import Source
@@ -39,7 +39,7 @@ class SourceReader:
     """Reads lines for the models that translate them together."""
 
     tokenizers: TokenizerPair
-    members: Members
+    bounds: Bounds
     max_tokens: int | None
     """Tokens of a line beyond which it is split; None splits none."""
     language: str
@@ -72,7 +72,7 @@ class SourceReader:
                 sources,
                 self.tokenizers.target,
                 first_line=first_line,
-                longest=self.members.longest,
+                longest=self.bounds.longest,
                 warn=lambda text: self.listener(Notice(text=text, is_warning=True)),
             )
         split = split_lines(
@@ -133,7 +133,7 @@ class SourceReader:
                     )
                 )
             for index, (text, tokens) in enumerate(zip(texts, encoded, strict=True)):
-                self.members.check_length(len(tokens), number, self.listener)
+                self.bounds.check_length(len(tokens), number, self.listener)
                 if self.is_sampled:
                     of_line = dataclasses.replace(of_line, random_stream=(number, index))
                 parts.append(Source(tokens=tokens, text=text, line=number, demands=of_line))

@@ -14,16 +14,15 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from mt.events import Listener, Notice
-from mt.search.beam import length_limit
 from mt.search.constrained.phrases import Phrase, WordEdges
 from mt.search.hypothesis import SearchResult
+from mt.search.penalty import length_limit
 from mt.text.boundaries import is_of_word
 from mt.text.glossary import Asked, Glossary
 from mt.text.terms import capitalised
 from mt.text.tokenizer import UNKNOWN, Tokenizer
 from mt.translation.searching import Searcher
 from mt.translation.source import Source
-from mt.translation.translation import Translation
 
 _LEAST_BEAM = 10  # slots of a search for phrases; and at least twice the usual ones
 _SPACE = "\u2581".encode()
@@ -80,15 +79,6 @@ class Terminology:
                 if not is_cut and num_missed < self._num_missed(asked[i], results[i]):
                     results[i] = found
         return results
-
-    def checked(self, translation: Translation) -> Translation:
-        """With what the line asks for, and what of it each hypothesis lacks."""
-        terms = self._glossary.asked(translation.as_read)
-        hypotheses = tuple(
-            dataclasses.replace(each, terms_missed=self._glossary.missed(terms, each.text))
-            for each in translation.hypotheses
-        )
-        return dataclasses.replace(translation, terms=terms, hypotheses=hypotheses)
 
     def _num_missed(self, asked: Sequence[Asked], result: SearchResult) -> int:
         """The most terms that are missing in a hypothesis that may be chosen."""

@@ -11,7 +11,7 @@ import torch
 
 from mt.errors import DeviceMemoryError
 from mt.model.device import fitting_in_memory, is_out_of_memory
-from mt.translation.ensemble import MOST_TOKENS
+from mt.translation.bounds import MOST_TOKENS
 from mt.translation.options import TranslationOptions
 from mt.translation.source import Source
 from mt.translation.translation import BLANK, TranslatedText

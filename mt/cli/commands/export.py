@@ -13,7 +13,19 @@ from mt.tasks.requests import ExportRequest
 
 @click.command("export")
 @click.option("-m", "--model", required=True, type=PATH, help="Model folder.")
-@click.option("-o", "--output", required=True, type=PATH, help="Folder to make.")
+@click.option("-o", "--output", type=PATH, help="Folder to make.")
+@click.option(
+    "--into-model",
+    is_flag=True,
+    help="Instead of -o: keep it in the model folder, checked against mt's own search, for "
+    "mt translate.",
+)
+@click.option(
+    "--check",
+    type=(PATH, PATH),
+    metavar="SOURCE REFERENCE",
+    help="With --into-model: check it on these files, not on the validation set.",
+)
 @click.option(
     "--format",
     "form",
@@ -27,14 +39,15 @@ from mt.tasks.requests import ExportRequest
     type=click.Choice(["float32", "float16", "bfloat16", "int8"]),
     default="float32",
     show_default=True,
-    help="Type in which matrices are stored; ctranslate2 has all of them.",
+    help="Type in which matrices are stored; --into-model keeps float32 and int8.",
 )
 @filled(ExportRequest)
 def command(request: ExportRequest) -> None:
     """Write a model for another program.
 
-    ctranslate2: a folder for CTranslate2 (pip install ctranslate2), weights, vocabulary and
-    tokenizer. CTranslate2 takes and gives pieces; docs/export.md shows how.
+    ctranslate2: a folder for CTranslate2 (pip install 'mt[ctranslate2]'), weights, vocabulary and
+    tokenizer. CTranslate2 takes and gives pieces; docs/export.md shows how. With --into-model
+    mt translate searches by it: docs/engine.md.
 
     huggingface: a folder for MarianMTModel and MarianTokenizer, of a model of that form (mt train
     --preset marian). Where transformers is installed, logits are compared with it.
@@ -42,6 +55,7 @@ def command(request: ExportRequest) -> None:
     \b
     mt export -m checkpoints/de-en -o checkpoints/de-en-ct2
     mt export -m checkpoints/de-en -o checkpoints/de-en-hf --format huggingface
+    mt export -m checkpoints/de-en --into-model --precision int8
     """
     from mt.cli.console import notices, stderr_console
     from mt.tasks.export import export
