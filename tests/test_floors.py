@@ -21,7 +21,7 @@ FLOORS: dict[str, set[str]] = {
     "preparation": {"formats", "corpus", "text", "model_folder"},
     "training": {"corpus", "text", "model"},
     "translation": {"text", "model", "search", "model_folder"},
-    "exchange": {"text", "model", "model_folder"},
+    "exchange": {"text", "model", "search", "model_folder"},
     "reporting": {"text", "model", "search", "model_folder", "translation", "evaluation"},
     "tasks": {
         *("formats", "corpus", "text", "model", "search", "evaluation", "model_folder"),

@@ -6,15 +6,17 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mt.model_folder.folder import read_dev_pairs
+from mt.model_folder.files import read_dev_pairs
 from mt.text.tokenizer import Tokenizer
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.flags import flags_of, usual_proportion
-from mt.translation.scorer import ScoredPair, ScoredTokens, Scorer
+from mt.translation.line_translator import LineTranslator
 from mt.translation.translation import TranslatedPart, TranslatedText, Translation
-from mt.translation.translator import Translator
+
+if TYPE_CHECKING:
+    from mt.translation.scorer import ScoredPair, ScoredTokens, Scorer
 
 _END_PIECE = "</s>"
 
@@ -163,25 +165,18 @@ def _translation_record(
 
 
 def json_writer(
-    translator: Translator, model: Path, *, with_alignment: bool
+    translator: LineTranslator, model: Path, *, scorer: Scorer | None
 ) -> Callable[[Sequence[Translation]], str]:
     """What writes translations as JSON, one object a line; `model` is the folder of the first."""
     pairs = read_dev_pairs(model)
     usual = None if translator.config.tokenizer.takes_symbols else usual_proportion(pairs)
-    scorer = None
-    if with_alignment:
-        scorer = Scorer(
-            translator.model,
-            translator.tokenizers,
-            translator.config,
-            others=translator.others,
-            examples=pairs,
-        )
 
     def text_of(translations: Sequence[Translation]) -> str:
         records = translation_records(
             translations, translator.tokenizers, usual=usual, scorer=scorer
         )
+        for record in records:
+            record["engine"] = translator.engine
         return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
 
     return text_of

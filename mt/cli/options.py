@@ -225,6 +225,18 @@ def _device_count(_: click.Context, __: click.Parameter, text: str) -> int | Non
     return int(text)
 
 
+def engine_option(default: str) -> Callable[[_F], _F]:
+    """--engine: what searches."""
+    return click.option(
+        "--engine",
+        type=click.Choice(["auto", "mt", "ctranslate2"]),
+        default=default,
+        show_default=True,
+        help="What searches. auto takes CTranslate2 where the model folder keeps a checked "
+        "conversion and nothing needs mt's own search; ctranslate2 makes it where it is not there.",
+    )
+
+
 beam_option = click.option("--beam", type=POSITIVE, help="Hypotheses searched; 1 is greedy.")
 decoding_options = options(
     click.option(

@@ -1,259 +1,70 @@
-"""A model folder in the form of CTranslate2: the only module that imports it.
+"""The library CTranslate2, an engine in C++: the only module that imports it.
 
-CTranslate2 is an engine in C++ that translates token sequences. It does not normalise or tokenise,
-so the tokenizers go with the weights. The source needs no end symbol and the target no start symbol
-of the caller's: the configuration asks CTranslate2 to add them.
-
-Shapes: D model width, V vocabulary, P positions.
+Nothing here needs torch, nor does the library to translate; its `specs`, which convert models, load
+torch where it is installed.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-from torch import Tensor, nn
-
-from mt.config import ModelConfig
 from mt.errors import ConfigError, ModelFolderError
-from mt.files import new_folder, write_text
-from mt.model.attention import MultiHeadAttention
-from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.feed_forward import GatedFeedForward
-from mt.model.layers import DecoderLayer, EncoderLayer, Residual
-from mt.model.positions import LearnedPositions, Positions, SinusoidalPositions, sinusoids
-from mt.model_folder.folder import LoadedModel, load_model
-from mt.model_folder.shortlist import SHORTLIST, Shortlist
-from mt.text.tokenizer import END, START, UNKNOWN
-from mt.text.tokenizer_pair import TokenizerPair
 
 Stored = Literal["float32", "float16", "bfloat16", "int8"]
 """Types in which the weights of matrices can be stored."""
 
-NUM_POSITIONS = 2048
-"""Positions for which sinusoids are written: CTranslate2's own have another order, so it is given a
-table, and refuses a sequence beyond it."""
-
-_VOCABULARY_MAP = "vmap.txt"
-_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swiglu": "SWISH"}
-_NORMS = {"pre": True, "post": False}
-_POSITIONS = ("sinusoidal", "learned", "rotary")
+INSTALL = "Install it: pip install 'mt[ctranslate2]'"
 
 
-def export_ctranslate2(folder: Path, output: Path, *, stored: Stored = "float32") -> None:
-    """Write the model of `folder` into the new folder `output`, whole or not at all.
-
-    With a shortlist in the model folder goes a vocabulary map, `vmap.txt`.
-
-    Raises ModelFolderError for a bad folder or a model that CTranslate2 has no form for,
-    ConfigError when the package is not installed.
-    """
-    loaded = load_model(folder)
-    _refuse_unknown(loaded.config.model, str(folder))
-    spec = _spec(_specs(), loaded, name=str(folder))
-    has_shortlist = (folder / SHORTLIST).exists()
-    shortlist = Shortlist.load(folder, loaded.tokenizers) if has_shortlist else None
-    spec.validate()
-    spec.optimize(quantization=None if stored == "float32" else stored)
-    with new_folder(output.absolute()) as temporary:
-        spec.save(str(temporary))
-        loaded.tokenizers.save(temporary)
-        if shortlist is not None:
-            write_text(temporary / _VOCABULARY_MAP, _vocabulary_map(shortlist, loaded.tokenizers))
-
-
-def _specs() -> Any:
+def is_installed() -> bool:
+    """Whether the library can be loaded."""
     try:
-        from ctranslate2 import specs
+        import ctranslate2  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def library_version() -> str:
+    """Its version; raises ConfigError when it cannot be loaded."""
+    return str(_library().__version__)
+
+
+def model_specs() -> Any:
+    """What describes models to it; raises ConfigError when it cannot be loaded."""
+    return _library().specs
+
+
+def num_cuda_devices() -> int:
+    """CUDA devices that it sees."""
+    return int(_library().get_cuda_device_count())
+
+
+def open_translator(folder: Path, *, precision: str, threads: int) -> Any:
+    """Its translator of the model in `folder`, on the CPU: so many threads, each with a batch.
+
+    Threads with a batch each are faster than threads that share one: they never wait for each
+    other. Raises ModelFolderError for a folder that it cannot read.
+    """
+    library = _library()
+    try:
+        return library.Translator(
+            str(folder),
+            device="cpu",
+            compute_type=precision,
+            inter_threads=threads,
+            intra_threads=1,
+        )
+    except (RuntimeError, ValueError) as error:
+        raise ModelFolderError(f"{folder} cannot be loaded by CTranslate2: {error}") from error
+
+
+def _library() -> Any:
+    try:
+        import ctranslate2
     except ImportError as error:
         raise ConfigError(
-            f"this export needs the package ctranslate2, which cannot be loaded: {error}",
-            hint="Install it: pip install ctranslate2",
+            f"this needs the package ctranslate2, which cannot be loaded: {error}", hint=INSTALL
         ) from error
-    return specs
-
-
-def _spec(specs: Any, loaded: LoadedModel, *, name: str) -> Any:
-    """CTranslate2's description of the model with all its weights."""
-    config, model = loaded.config.model, loaded.model
-    assert isinstance(model, EncoderDecoder)  # others are refused
-    shape = {
-        "num_heads": config.heads,
-        "pre_norm": _NORMS[config.norm],
-        "activation": getattr(specs.common_spec.Activation, _ACTIVATIONS[config.activation]),
-        "ffn_glu": config.activation == "swiglu",
-        "rms_norm": config.norm_kind == "rmsnorm",
-        "num_heads_kv": config.key_value_heads,
-        # Of all dimensions, the first half with the second.
-        "rotary_dim": 0 if config.positions == "rotary" else None,
-        "rotary_interleave": False,
-    }
-    spec = specs.TransformerSpec(
-        specs.TransformerEncoderSpec(config.encoder_layers, **shape),
-        specs.TransformerDecoderSpec(config.decoder_layers, **shape),
-    )
-    weights = _Weights(model)
-    (source_embedding,) = spec.encoder.embeddings
-    source_embedding.weight = weights.take(model.source_embedding.weight)
-    spec.decoder.embeddings.weight = weights.take(model.target_embedding.weight)
-    spec.decoder.projection.weight = weights.take(model.output_weight)
-    if config.positions == "rotary":
-        del spec.encoder.position_encodings  # nothing is added to embeddings
-    else:
-        spec.encoder.position_encodings.encodings = weights.positions(model.source_positions)
-        spec.decoder.position_encodings.encodings = weights.positions(model.target_positions)
-    for side, norm in ((spec.encoder, model.encoder_norm), (spec.decoder, model.decoder_norm)):
-        if not isinstance(norm, nn.Identity):
-            weights.norm(side.layer_norm, norm)
-    for layer_spec, layer in zip(spec.encoder.layer, model.encoder, strict=True):
-        weights.encoder_layer(layer_spec, cast(EncoderLayer, layer))
-    for layer_spec, layer in zip(spec.decoder.layer, model.decoder, strict=True):
-        weights.decoder_layer(layer_spec, cast(DecoderLayer, layer))
-    if left := weights.left():
-        raise ModelFolderError(f"{name}: CTranslate2 has no variable for the tensor {left[0]}")
-    spec.config.layer_norm_epsilon = weights.epsilon
-    _set_vocabularies(spec, loaded.tokenizers, name=name)
-    return spec
-
-
-def _refuse_unknown(config: ModelConfig, name: str) -> None:
-    for key, known in (
-        ("architecture", ("encoder-decoder",)),
-        ("positions", _POSITIONS),
-        ("norm", tuple(_NORMS)),
-        ("activation", tuple(_ACTIVATIONS)),
-    ):
-        value = getattr(config, key)
-        if value not in known:
-            raise ModelFolderError(
-                f"{name} has model.{key} = {json.dumps(value)}, which cannot be exported to "
-                f"CTranslate2 (only {', '.join(map(json.dumps, known))})",
-                hint="Translate with mt translate, or train a model of another form",
-            )
-
-
-def _set_vocabularies(spec: Any, tokenizers: TokenizerPair, *, name: str) -> None:
-    """Give the pieces in the order of their ids, and the symbols that are added or expected.
-
-    Raises ModelFolderError where two are alike: CTranslate2 knows them only by their names.
-    """
-    source, target = (
-        tokenizer.pieces(range(tokenizer.vocab_size))
-        for tokenizer in (tokenizers.source, tokenizers.target)
-    )
-    for pieces in (source, target):
-        twice = [piece for piece, count in Counter(pieces).items() if count > 1]
-        if twice:
-            raise ModelFolderError(
-                f"{name} has a symbol {twice[0]!r}, which is the name of a reserved one: it cannot "
-                "be exported to CTranslate2",
-                hint="Give the symbol another name, and train again",
-            )
-    spec.register_source_vocabulary(source)
-    spec.register_target_vocabulary(target)
-    spec.config.bos_token, spec.config.eos_token = target[START], target[END]
-    spec.config.unk_token = target[UNKNOWN]
-    spec.config.decoder_start_token = target[START]
-    spec.config.add_source_eos = True
-
-
-def _vocabulary_map(shortlist: Shortlist, tokenizers: TokenizerPair) -> str:
-    """A source piece, a tab and its target pieces a line; without a source piece, those of all.
-
-    A piece that the shortlist does not know gives itself, where the target has it: CTranslate2
-    has no way to fall back on the whole vocabulary.
-    """
-    source, target = (
-        tokenizer.pieces(range(tokenizer.vocab_size))
-        for tokenizer in (tokenizers.source, tokenizers.target)
-    )
-    copies = set(target[UNKNOWN + 1 :])
-    lines = [("", [target[i] for i in shortlist.frequent])]
-    for number, piece in enumerate(source[UNKNOWN + 1 :], start=UNKNOWN + 1):
-        likely = [target[i] for i in shortlist.likely(number)]
-        lines.append((piece, likely or [piece] * (piece in copies)))
-    return "".join(f"{piece}\t{' '.join(likely)}\n" for piece, likely in lines if likely)
-
-
-class _Weights:
-    """Puts the weights of a model into the variables of a description, and knows which are left."""
-
-    def __init__(self, model: EncoderDecoder) -> None:
-        self._names = {id(parameter): name for name, parameter in model.named_parameters()}
-        self._taken: dict[int, NDArray[np.float32]] = {}
-        self.epsilon = 1e-5
-
-    def left(self) -> list[str]:
-        """Names of the tensors that nobody took."""
-        return [name for key, name in self._names.items() if key not in self._taken]
-
-    def take(self, parameter: Tensor) -> NDArray[np.float32]:
-        """The numbers of a parameter; of a tied one the same array, so that it is stored once."""
-        key = id(parameter)
-        if key not in self._taken:
-            # A copy: quantization scales in place.
-            self._taken[key] = parameter.detach().numpy().copy()
-        return self._taken[key]
-
-    def positions(self, positions: Positions) -> NDArray[np.float32]:
-        """The table (P, D)."""
-        if isinstance(positions, LearnedPositions):
-            return self.take(positions.table)
-        assert isinstance(positions, SinusoidalPositions)
-        return sinusoids(NUM_POSITIONS, positions.d_model).float().numpy()
-
-    def norm(self, spec: Any, norm: nn.Module) -> None:
-        """Scale and shift of a normalisation."""
-        assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
-        spec.gamma = self.take(norm.weight)
-        if isinstance(norm, nn.LayerNorm):
-            spec.beta = self.take(norm.bias)
-        assert norm.eps is not None
-        self.epsilon = norm.eps
-
-    def linear(self, spec: Any, *layers: nn.Linear) -> None:
-        """Linear maps of one input, their outputs side by side."""
-        spec.weight = np.concatenate([self.take(layer.weight) for layer in layers])
-        if layers[0].bias is not None:
-            spec.bias = np.concatenate([self.take(layer.bias) for layer in layers])
-
-    def self_attention(self, spec: Any, attention: MultiHeadAttention, residual: Residual) -> None:
-        """Query, key and value are one map, in this order."""
-        self.norm(spec.layer_norm, residual.norm)
-        self.linear(spec.linear[0], attention.query, attention.key_value)
-        self.linear(spec.linear[1], attention.output)
-
-    def cross_attention(self, spec: Any, attention: MultiHeadAttention, residual: Residual) -> None:
-        """Key and value are one map, in this order."""
-        self.norm(spec.layer_norm, residual.norm)
-        self.linear(spec.linear[0], attention.query)
-        self.linear(spec.linear[1], attention.key_value)
-        self.linear(spec.linear[2], attention.output)
-
-    def feed_forward(self, spec: Any, layer: EncoderLayer | DecoderLayer) -> None:
-        """The maps of a feed-forward layer."""
-        self.norm(spec.layer_norm, layer.feed_forward_residual.norm)
-        self.linear(spec.linear_0, layer.feed_forward.inner)
-        if isinstance(layer.feed_forward, GatedFeedForward):
-            for name in ("weight", "bias"):
-                both = getattr(spec.linear_0, name)
-                if isinstance(both, np.ndarray):
-                    gate, value = np.split(both, 2)
-                    setattr(spec.linear_0, name, gate.copy())
-                    setattr(spec.linear_0_noact, name, value.copy())
-        self.linear(spec.linear_1, layer.feed_forward.outer)
-
-    def encoder_layer(self, spec: Any, layer: EncoderLayer) -> None:
-        """All of an encoder layer."""
-        self.self_attention(spec.self_attention, layer.attention, layer.attention_residual)
-        self.feed_forward(spec.ffn, layer)
-
-    def decoder_layer(self, spec: Any, layer: DecoderLayer) -> None:
-        """All of a decoder layer."""
-        self.self_attention(spec.self_attention, layer.self_attention, layer.self_residual)
-        self.cross_attention(spec.attention, layer.cross_attention, layer.cross_residual)
-        self.feed_forward(spec.ffn, layer)
+    return ctranslate2

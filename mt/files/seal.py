@@ -52,6 +52,16 @@ def check_seal(path: Path) -> None:
             )
 
 
+def read_seal(path: Path) -> str | None:
+    """The digest in a file, which is not checked; None without one.
+
+    Raises OSError when it cannot be read.
+    """
+    with path.open("rb") as file:
+        found = _find(file)
+    return None if found is None else found[1].decode("ascii")
+
+
 def _find(file: BinaryIO) -> tuple[int, bytes] | None:
     """The offset of the digest in a file, and what it is; None without one."""
     size = file.seek(0, 2)

@@ -31,6 +31,7 @@ from mt.errors import ModelNumbersError
 from mt.search.constrained.beam_allocation import allocate, forbid_early_ends, has_phrases
 from mt.search.constrained.constraints import constrain
 from mt.search.hypothesis import CLOSE, FinishedHypotheses, FinishedSamples, SearchResult
+from mt.search.penalty import length_limit
 from mt.search.sentence import Demands, Sentence, Symbols
 from mt.search.step import S, StepModel
 from mt.search.topk import best_of_rows
@@ -115,12 +116,6 @@ class Beam(Generic[S]):
             tokens=torch.cat(tokens),
             state=self.state.joined(other.state),
         )
-
-
-def length_limit(config: SearchConfig, source_length: int) -> int:
-    """Most tokens of a hypothesis, its end symbol not counted, for a source of so many tokens."""
-    limit = math.floor(config.max_length_ratio * source_length) + config.max_length_offset
-    return limit if config.max_length is None else min(limit, config.max_length)
 
 
 def _with_room(prefix: tuple[int, ...], limit: int, symbols: Symbols) -> int:

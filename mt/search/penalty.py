@@ -1,11 +1,13 @@
-"""Length penalties: what the log-probability of a hypothesis is divided by.
+"""Lengths of hypotheses: what bounds them, and what their log-probabilities are divided by.
 
-Without one, search prefers short hypotheses, since each token costs log-probability.
+Without a penalty, search prefers short hypotheses, since each token costs log-probability.
 """
 
 from __future__ import annotations
 
-from mt.config import LengthPenalty
+import math
+
+from mt.config import LengthPenalty, SearchConfig
 
 
 def length_penalty(kind: LengthPenalty, alpha: float, length: int) -> float:
@@ -21,3 +23,9 @@ def length_penalty(kind: LengthPenalty, alpha: float, length: int) -> float:
     if kind == "mean":
         return float(length)
     return float(((5.0 + length) / 6.0) ** alpha)
+
+
+def length_limit(config: SearchConfig, source_length: int) -> int:
+    """Most tokens of a hypothesis, its end symbol not counted, for a source of so many tokens."""
+    limit = math.floor(config.max_length_ratio * source_length) + config.max_length_offset
+    return limit if config.max_length is None else min(limit, config.max_length)

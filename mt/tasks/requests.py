@@ -24,6 +24,8 @@ StrPath = str | PathLike[str]
 Settings = Mapping[str, Mapping[str, object]]
 """Settings by section and key, as in config.toml; the top level is the section ""."""
 MetricName = Literal["bleu", "chrf", "chrf++", "ter", "exact", "ser"]
+EngineName = Literal["auto", "mt", "ctranslate2"]
+"""What searches; "auto" is CTranslate2 where a checked conversion is in the model folder."""
 PairedTest = Literal["bs", "ar"]
 """Bootstrap resampling, or approximate randomisation."""
 
@@ -121,6 +123,8 @@ class Decoding:
     """How a model translates: search settings, terms, and where to compute."""
 
     search: SearchOverrides = SearchOverrides()
+    engine: EngineName = "mt"
+    """Scores are those of mt's own search, unless another engine is asked for."""
     device: str = "auto"
     devices: int | None = 1
     """CUDA devices that share the work; None is all."""
@@ -146,6 +150,10 @@ class TranslateRequest:
     others: Sequence[StrPath] = ()
     """Further models of an ensemble."""
     decoding: Decoding = Decoding()
+    has_prefixes: bool = False
+    """Translations are to begin with given text."""
+    has_alignment: bool = False
+    """Tokens are to have probabilities, and words alignments."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,7 +295,12 @@ class ExportRequest:
     """A model folder to be written for another program."""
 
     model: StrPath
-    output: StrPath
+    output: StrPath | None = None
+    """Folder to make."""
+    into_model: bool = False
+    """Keep it in the model folder, checked, for `mt translate --engine`."""
+    check: tuple[StrPath, StrPath] | None = None
+    """Source and reference that it is checked on instead of the validation set."""
     form: Literal["ctranslate2"] = "ctranslate2"
     precision: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
     """Type in which matrices are stored."""

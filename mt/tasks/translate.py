@@ -5,22 +5,23 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mt.config import SamplingConfig, SearchConfig
 from mt.errors import ConfigError
-from mt.evaluation.scores import tokenizer_for
-from mt.evaluation.utility import bleu_utility, chrf_utility
 from mt.events import Listener, Notice
-from mt.model.device import set_threads
-from mt.model_folder.folder import read_config
+from mt.model_folder.files import read_config
 from mt.search.mbr import Utility
+from mt.tasks.engine import Demand, load_for, scorer_for
 from mt.tasks.line_summary import DoubtCounts, LineSummary, TermCounts
 from mt.tasks.requests import Decoding, SearchOverrides, TranslateRequest
 from mt.text.glossary import Glossary
 from mt.text.placeholders import parse_placeholders
 from mt.translation.options import TranslationOptions
 from mt.translation.translation import Translation
-from mt.translation.translator import Translator
+
+if TYPE_CHECKING:
+    from mt.translation.scorer import Scorer
 
 
 class Translating:
@@ -32,16 +33,20 @@ class Translating:
     def __init__(self, request: TranslateRequest, listener: Listener) -> None:
         """Load the model; raises MtError for a request, a folder or a device at fault."""
         decoding = request.decoding
-        set_threads(decoding.threads or decoding.workers)
         search = search_settings(Path(request.model), decoding.search)
         glossary = _glossary(decoding)
         self._model = request.model
         self._listener = listener
         self._summary = LineSummary(listener)
-        self.translator = Translator.load(
-            Path(request.model),
-            *map(Path, request.others),
-            options=TranslationOptions(
+        self.translator = load_for(
+            [Path(request.model), *map(Path, request.others)],
+            Demand(
+                engine=decoding.engine,
+                threads=decoding.threads or decoding.workers,
+                has_prefixes=request.has_prefixes,
+                has_alignment=request.has_alignment,
+            ),
+            TranslationOptions(
                 search=search,
                 device=decoding.device,
                 devices=decoding.devices,
@@ -55,7 +60,7 @@ class Translating:
                 sampling=decoding.sampling,
                 keep_case=decoding.keep_case,
             ),
-            listener=self._summary,
+            self._summary,
         )
         sampling = decoding.sampling
         self.num_samples = sampling.samples if sampling is not None and not decoding.mbr else 1
@@ -63,6 +68,10 @@ class Translating:
         self._terms = None if glossary is None else TermCounts()
         of_symbols = self.translator.config.tokenizer.takes_symbols
         self._doubts = DoubtCounts(of_symbols=of_symbols)
+
+    def scorer(self) -> Scorer:
+        """What gives tokens their probabilities and words their alignment: mt's own model."""
+        return scorer_for(self.translator, Path(self._model))
 
     @property
     def listener(self) -> Listener:
@@ -142,6 +151,10 @@ def _utility(
     mbr = request.decoding.mbr
     if mbr is None:
         return None
+    # sacrebleu, which nothing else here needs.
+    from mt.evaluation.scores import tokenizer_for
+    from mt.evaluation.utility import bleu_utility, chrf_utility
+
     if search.beam == 1 and sampling is None:
         raise ConfigError("--mbr has an effect with --beam 2 or more only")
     if mbr == "chrf":

@@ -43,8 +43,11 @@ class LineTranslator:
         window: int,
         options: TranslationOptions = DEFAULT_OPTIONS,
         listener: Listener = ignore,
+        engine: str = "mt",
     ) -> None:
         """Let `finder`, which follows `search_in_effect`, translate `window` lines at a time.
+
+        `engine` is what people know it by.
 
         Raises ConfigError for a glossary where the model takes symbols.
         """
@@ -59,6 +62,8 @@ class LineTranslator:
             tokenizers = dataclasses.replace(tokenizers, truecaser=None)
         self.config = config
         self.tokenizers = tokenizers
+        self.finder = finder
+        self.engine = engine
         self._choice = Choice(
             search=config.search,
             target_language=config.target_language,
@@ -75,7 +80,6 @@ class LineTranslator:
             is_sampled=options.sampling is not None,
             listener=listener,
         )
-        self._finder = finder
         self._window = window
         self._glossary = options.glossary
 
@@ -186,7 +190,7 @@ class LineTranslator:
     def _translate_parts(self, parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
         """The translations of parts, in order; of one without tokens, the blank one."""
         searched = [i for i, part in enumerate(parts) if part]
-        results = self._finder.search([parts[i] for i in searched])
+        results = self.finder.search([parts[i] for i in searched])
         found: list[tuple[TranslatedText, ...]] = [self._choice.blank] * len(parts)
         for i, result in zip(searched, results, strict=True):
             found[i] = self._choice.texts(result.hypotheses)

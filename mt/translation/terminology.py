@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from mt.events import Listener, Notice
-from mt.search.beam import length_limit
 from mt.search.constrained.phrases import Phrase, WordEdges
 from mt.search.hypothesis import SearchResult
+from mt.search.penalty import length_limit
 from mt.text.boundaries import is_of_word
 from mt.text.glossary import Asked, Glossary
 from mt.text.terms import capitalised

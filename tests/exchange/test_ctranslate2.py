@@ -4,67 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import random
 import re
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from mt.config import Config, ModelConfig, SearchConfig, TokenizerConfig
-from mt.model_folder.folder import build_model, load_model, save_weights, write_config
-from mt.model_folder.shortlist import SHORTLIST, Shortlist
+from mt.config import ModelConfig, SearchConfig
+from mt.model_folder.folder import load_model
 from mt.text.padding import pad_with_end
-from mt.text.subwords import train_subwords
-from mt.text.tokenizer import END, PAD, START, UNKNOWN, Tokenizer
-from mt.text.tokenizer_pair import TokenizerPair
+from mt.text.tokenizer import START
 from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 from tests.cases.runs import run_here
-
-SHAPE = ModelConfig(
-    d_model=32, d_inner=48, encoder_layers=2, decoder_layers=3, heads=4, max_positions=40
+from tests.exchange.talkers import (
+    SHAPE,
+    SOURCE_WORDS,
+    TARGET_WORDS,
+    lines,
+    tokenizers,
+    write_model,
+    write_talker,
 )
-SOURCE_WORDS = ["haus", "katze", "läuft", "grün", "und", "Straße", "nicht", "über"]
-TARGET_WORDS = ["house", "cat", "runs", "green", "and", "street", "not", "above", "below"]
-
-
-@cache
-def lines(words: tuple[str, ...]) -> tuple[str, ...]:
-    draw = random.Random(3)
-    return tuple(" ".join(draw.choices(words, k=draw.randint(1, 9))) for _ in range(40))
-
-
-@cache
-def tokenizer(words: tuple[str, ...], size: int) -> Tokenizer:
-    return train_subwords(lines(words), kind="bpe", vocab_size=size)
-
-
-def tokenizers(*, joint: bool) -> TokenizerPair:
-    source = tokenizer(tuple(SOURCE_WORDS), 290)
-    target = source if joint else tokenizer(tuple(TARGET_WORDS), 300)
-    return TokenizerPair(source=source, target=target)
-
-
-def write_model(folder: Path, shape: ModelConfig = SHAPE, *, joint: bool = True) -> Path:
-    """A model folder with random weights, biases and norms included."""
-    pair = tokenizers(joint=joint)
-    config = Config(model=shape, tokenizer=TokenizerConfig(joint=joint))
-    torch.manual_seed(5)
-    model = build_model(config, pair)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter), alpha=0.1)
-    folder.mkdir()
-    write_config(folder, config)
-    pair.save(folder)
-    save_weights(folder, model)
-    return folder
 
 
 def engine(folder: Path) -> Any:
@@ -159,19 +123,6 @@ def assert_keeps_probabilities(folder: Path, exported: Path, *, joint: bool) -> 
     )
 
 
-def write_talker(folder: Path, shape: ModelConfig, *, joint: bool) -> Path:
-    """A model whose hypotheses end before the bound, and which never thinks of reserved symbols."""
-    write_model(folder, dataclasses.replace(shape, tied="none"), joint=joint)
-    model = load_model(folder).model
-    assert isinstance(model.decoder_norm, torch.nn.LayerNorm)
-    with torch.no_grad():
-        model.decoder_norm.bias[0] = 4.0
-        model.output_weight[[PAD, START, UNKNOWN], 0] = -20.0
-        model.output_weight[END, 0] += 0.9
-    save_weights(folder, model)
-    return folder
-
-
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("changes", [{}, {**MODERN, "norm_kind": "layernorm"}])
@@ -207,67 +158,6 @@ def test_greedy_translations_are_those_of_mt_and_scores_of_any_beam(
     translator = Translator.load(folder, options=TranslationOptions(search=search, device="cpu"))
     expected = [list(each.hypotheses[0].tokens) for each in translator.translate(source)]
     assert [expected[i] for i in ended] == [hypotheses[i] for i in ended]
-
-
-def make_shortlist(pair: TokenizerPair) -> Shortlist:
-    """Two target pieces for each source piece but the last ten, and six for all."""
-    draw = random.Random(4)
-    known = pair.source.vocab_size - 10 - (UNKNOWN + 1)
-    sizes = [0] * (UNKNOWN + 1) + [2] * known + [0] * 10
-    ids = range(UNKNOWN + 1, pair.target.vocab_size)
-    return Shortlist(
-        first=np.cumsum([0, *sizes], dtype=np.int32),
-        pieces=np.array(draw.choices(ids, k=2 * known), dtype=np.int32),
-        frequent=np.array(draw.sample(ids, k=6), dtype=np.int32),
-        target_vocab=pair.target.vocab_size,
-    )
-
-
-@pytest.mark.parametrize("joint", [True, False])
-@pytest.mark.parametrize("beam", [1, 4])
-def test_a_shortlist_bounds_what_the_engine_gives(beam: int, joint: bool, tmp_path: Path) -> None:
-    pytest.importorskip("ctranslate2")
-    folder, pair = write_talker(tmp_path / "m", SHAPE, joint=joint), tokenizers(joint=joint)
-    shortlist = make_shortlist(pair)
-    shortlist.save(folder, pair)
-    run_here("export", "-m", folder, "-o", tmp_path / "ct2").check()
-    names = pair.target.pieces(range(pair.target.vocab_size))
-    sources = pair.source.encode_batch(lines(tuple(SOURCE_WORDS)))
-    pieces = [pair.source.pieces(ids) for ids in sources]
-    free, bounded = (
-        engine(tmp_path / "ct2").translate_batch(
-            pieces,
-            use_vmap=use_vmap,
-            max_batch_size=1,  # lists are those of a batch together
-            beam_size=beam,
-            max_decoding_length=12,
-            disable_unk=True,
-        )
-        for use_vmap in (False, True)
-    )
-    num_bounded = num_copying = 0
-    for i, ids in enumerate(sources):
-        listed = {names[number] for number in shortlist.candidates(ids)}
-        copies = {p for n, p in zip(ids, pieces[i], strict=True) if not shortlist.likely(n).size}
-        given, unbounded = (set(found[i].hypotheses[0]) for found in (bounded, free))
-        assert given <= listed | copies
-        num_bounded += not unbounded <= listed | copies
-        num_copying += not given <= listed
-    assert num_bounded > 20
-    assert (num_copying > 0) == joint  # no other target has these pieces
-
-
-def test_without_a_shortlist_there_is_no_vocabulary_map_and_a_damaged_one_is_named(
-    tmp_path: Path,
-) -> None:
-    pytest.importorskip("ctranslate2")
-    folder = write_model(tmp_path / "m")
-    run_here("export", "-m", folder, "-o", tmp_path / "ct2").check()
-    assert not (tmp_path / "ct2" / "vmap.txt").exists()
-    (folder / SHORTLIST).write_bytes(b"no tensors")
-    message = run_here("export", "-m", folder, "-o", tmp_path / "no").check_refusal()
-    assert message.startswith(f"mt: error: {folder / SHORTLIST} is no shortlist, or is damaged")
-    assert not (tmp_path / "no").exists()
 
 
 def test_int8_is_stored_in_a_third_of_the_room_and_stays_close(tmp_path: Path) -> None:
@@ -309,7 +199,7 @@ def test_without_the_package_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     folder = write_model(tmp_path / "m")
     message = run_here("export", "-m", folder, "-o", tmp_path / "ct2").check_refusal(status=2)
-    assert message.endswith("pip install ctranslate2")
+    assert message.endswith("pip install 'mt[ctranslate2]'")
     assert not (tmp_path / "ct2").exists()
 
 

@@ -10,9 +10,8 @@ from torch import Tensor
 
 from mt.config import LengthPenalty, SearchConfig
 from mt.errors import ModelNumbersError
-from mt.search.beam import length_limit
 from mt.search.hypothesis import FinishedHypotheses, Hypothesis
-from mt.search.penalty import length_penalty
+from mt.search.penalty import length_limit, length_penalty
 from mt.search.scheduler import beam_search
 from tests.search.table_model import (
     END,

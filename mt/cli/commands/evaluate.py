@@ -13,6 +13,7 @@ from mt.cli.options import (
     PATH,
     beam_option,
     decoding_options,
+    engine_option,
     filled,
     model_option,
     resampling_options,
@@ -105,6 +106,7 @@ class _Flags:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
 @trivial_option
 @beam_option
+@engine_option("mt")
 @decoding_options
 @filled(_Flags)
 def command(flags: _Flags) -> None:

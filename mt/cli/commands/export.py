@@ -10,7 +10,19 @@ from mt.tasks.requests import ExportRequest
 
 @click.command("export")
 @click.option("-m", "--model", required=True, type=PATH, help="Model folder.")
-@click.option("-o", "--output", required=True, type=PATH, help="Folder to make.")
+@click.option("-o", "--output", type=PATH, help="Folder to make.")
+@click.option(
+    "--into-model",
+    is_flag=True,
+    help="Instead of -o: keep it in the model folder, checked against mt's own search, for "
+    "mt translate.",
+)
+@click.option(
+    "--check",
+    type=(PATH, PATH),
+    metavar="SOURCE REFERENCE",
+    help="With --into-model: check it on these files, not on the validation set.",
+)
 @click.option(
     "--format",
     "form",
@@ -24,19 +36,22 @@ from mt.tasks.requests import ExportRequest
     type=click.Choice(["float32", "float16", "bfloat16", "int8"]),
     default="float32",
     show_default=True,
-    help="Type in which matrices are stored.",
+    help="Type in which matrices are stored; --into-model keeps float32 and int8.",
 )
 @filled(ExportRequest)
 def command(request: ExportRequest) -> None:
     """Write a model for another program.
 
-    ctranslate2: a folder for CTranslate2 (pip install ctranslate2), weights, vocabulary and
-    tokenizer. CTranslate2 takes and gives pieces; docs/export.md shows how.
+    ctranslate2: a folder for CTranslate2 (pip install 'mt[ctranslate2]'), weights, vocabulary and
+    tokenizer. CTranslate2 takes and gives pieces; docs/export.md shows how. With --into-model
+    mt translate searches by it: docs/engine.md.
 
     \b
     mt export -m checkpoints/de-en -o checkpoints/de-en-ct2
+    mt export -m checkpoints/de-en --into-model --precision int8
     """
+    from mt.cli.console import notices, stderr_console
     from mt.tasks.export import export
 
-    output = export(request)
+    output = export(request, notices(stderr_console().print))
     click.echo(f"the model for {request.form} is in {output}", err=True)

@@ -17,6 +17,7 @@ from mt.cli.options import (
     POSITIVE,
     beam_option,
     decoding_options,
+    engine_option,
     filled,
     model_option,
     options,
@@ -132,6 +133,7 @@ class _Flags:
     is_flag=True,
     help="With --json: tokens, their probabilities, aligned words; long lines stay whole.",
 )
+@engine_option("auto")
 @decoding_options
 @filled(_Flags)
 def command(flags: _Flags) -> None:
@@ -159,7 +161,12 @@ def command(flags: _Flags) -> None:
     console = stderr_console()
     if flags.output is not None:
         require_writable(flags.output)
-    request = dataclasses.replace(flags.request, decoding=decoding)
+    request = dataclasses.replace(
+        flags.request,
+        decoding=decoding,
+        has_prefixes=flags.prefix is not None,
+        has_alignment=flags.alignment,
+    )
     translating = Translating(request, notices(console.print))
     written = _writer(translating, flags, max(decoding.search.n_best or 1, translating.num_samples))
     lines = SourceLines(flags.files)
@@ -191,9 +198,8 @@ def _writer(
         return lambda translations: "".join(_as_lines(each, num_given) for each in translations)
     from mt.cli.json_records import json_writer
 
-    return json_writer(
-        translating.translator, Path(flags.request.model), with_alignment=flags.alignment
-    )
+    scorer = translating.scorer() if flags.alignment else None
+    return json_writer(translating.translator, Path(flags.request.model), scorer=scorer)
 
 
 def _as_lines(translation: Translation, num: int) -> str:
