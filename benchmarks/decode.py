@@ -7,8 +7,9 @@ others do to the machine falls on all; ratios are taken within a turn. Usage:
     python benchmarks/decode.py WORK --base
 
 MODEL is a model folder of mt, the folder of --test holds a test set as aligned text, WORK takes
-what is made on the way. CTranslate2 gets its models from `mt export`. A precision that a system
-does not offer is shown as missing.
+what is made on the way. CTranslate2 gets its models from `mt export`; mt by CTranslate2,
+in a program and as a command, keeps its own in MODEL. A precision that a system does not offer is
+shown as missing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ import torch
 from base_model import make_base
 from decode_systems import (
     COMMAND,
+    COMMANDS,
+    ENGINE,
+    ENGINE_COMMAND,
     OWN,
     PEER,
     PRECISIONS,
@@ -33,6 +37,7 @@ from decode_systems import (
     Result,
     System,
     export,
+    keep,
     offered,
     run,
 )
@@ -77,7 +82,8 @@ def tiny_cases(plan: Plan, model: Path, sources: Sequence[str]) -> list[Case]:
     write_lines(bulk, [*sources] * plan.times)
     write_lines(once, sources)
     common = {"model": model, "work": plan.work, "max_length": plan.cap}
-    sizes = {OWN: plan.batch_size, COMMAND: plan.batch_size, PEER: _TINY_BATCH}
+    sizes = dict.fromkeys((OWN, COMMAND), plan.batch_size)
+    sizes |= dict.fromkeys((ENGINE, ENGINE_COMMAND, PEER), _TINY_BATCH)
     cases = [
         Case(
             name=f"{name} beam {beam}",
@@ -130,7 +136,7 @@ def measure(case: Case, plan: Plan) -> tuple[list[Result], list[tuple[System, st
     chosen: list[System] = []
     missing: list[tuple[System, str]] = []
     for name in plan.systems:
-        if name == COMMAND and case.single:
+        if name in COMMANDS and case.single:
             continue
         there, reason = offered(name)
         for precision in plan.precisions:
@@ -142,6 +148,8 @@ def measure(case: Case, plan: Plan) -> tuple[list[Result], list[tuple[System, st
     for system in chosen:
         if system.name == PEER:
             export(case, system.precision)
+        elif system.name in (ENGINE, ENGINE_COMMAND):
+            keep(case, system.precision)
     results = []
     for turn in range(1, plan.repeats + 1):
         # Neighbours change their order from turn to turn.

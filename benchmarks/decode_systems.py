@@ -17,7 +17,11 @@ from mt.cli.commands.translate import command as translate_command
 
 PRECISIONS = ("float32", "bfloat16", "int8")
 OWN, COMMAND, PEER = "mt", "mt translate", "CTranslate2"
-SYSTEMS = (OWN, COMMAND, PEER)
+ENGINE, ENGINE_COMMAND = "mt by CTranslate2", "mt translate --engine ctranslate2"
+SYSTEMS = (OWN, COMMAND, ENGINE, ENGINE_COMMAND, PEER)
+COMMANDS = {COMMAND: "mt", ENGINE_COMMAND: "ctranslate2"}
+"""Whole commands, and their engine."""
+_WORKERS = {OWN: "mt", ENGINE: "engine", PEER: "ctranslate2"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +85,7 @@ class Result:
 
 def offered(name: str) -> tuple[tuple[str, ...], str]:
     """The precisions that a system has here, and why it has no others."""
-    if name == PEER:
+    if name in (PEER, ENGINE, ENGINE_COMMAND):
         try:
             import ctranslate2
         except ImportError as error:
@@ -90,11 +94,20 @@ def offered(name: str) -> tuple[tuple[str, ...], str]:
                 "--system mt"
             ) from error
         types = ctranslate2.get_supported_compute_types("cpu")
+        if name != PEER:
+            types &= {"float32", "int8"}
         return tuple(each for each in PRECISIONS if each in types), "not on this processor"
     (option,) = (each for each in translate_command.params if each.name == "precision")
     assert isinstance(option.type, click.Choice)
     choices = [str(each) for each in option.type.choices]
     return tuple(each for each in PRECISIONS if each in choices), "mt does not offer it"
+
+
+def keep(case: Case, precision: str) -> None:
+    """Let the model folder keep a checked conversion, where it does not."""
+    command = [sys.executable, "-m", "mt", "translate", "-m", str(case.model), "/dev/null"]
+    options = ["--engine", "ctranslate2", "--precision", precision, "-o", "/dev/null"]
+    _run(case.work, [*command, *options], f"keep-{precision}")
 
 
 def export(case: Case, precision: str) -> None:
@@ -113,17 +126,18 @@ def run(system: System, case: Case, turn: int) -> Result:
     """Run a system once, in a process of its own."""
     stem = f"{case.name}-{system}-{turn}".replace(" ", "-").replace(",", "")
     output = case.work / f"{stem}.txt"
-    if system.name == COMMAND:
+    if system.name in COMMANDS:
         text = [
             *(sys.executable, "-m", "mt", "translate", "-m", str(case.model), str(case.source)),
             *("-o", str(output), "--beam", str(case.beam), "--max-length", str(case.max_length)),
             *("--batch-size", str(case.batch_sizes[system.name]), "--device", "cpu"),
             *("--precision", system.precision, "--threads", str(case.threads)),
+            *("--engine", COMMANDS[system.name]),
         ]
     else:
         is_peer = system.name == PEER
         job = Job(
-            system="ctranslate2" if is_peer else "mt",
+            system=_WORKERS[system.name],
             folder=str(case.exported(system.precision) if is_peer else case.model),
             precision=system.precision,
             beam=case.beam,
@@ -137,7 +151,7 @@ def run(system: System, case: Case, turn: int) -> Result:
         )
         text = [sys.executable, str(Path(__file__).with_name("decode_worker.py")), job.to_json()]
     lines, whole_seconds, peak_mb, others_cpu = _run(case.work, text, stem)
-    told: dict[str, object] = {} if system.name == COMMAND else json.loads(lines[-1])
+    told: dict[str, object] = {} if system.name in COMMANDS else json.loads(lines[-1])
     return Result(
         case=case.name,
         system=system.name,

@@ -24,7 +24,7 @@ class Job:
     """What a process is to do."""
 
     system: str
-    """mt or ctranslate2."""
+    """mt, engine (mt by CTranslate2) or ctranslate2."""
     folder: str
     """Of the model, in the form of the system."""
     precision: str
@@ -82,6 +82,31 @@ def mt_translate(job: Job) -> Translate:
     return translate
 
 
+def engine_translate(job: Job) -> Translate:
+    """Mt's translator by CTranslate2."""
+    from mt.events import ignore
+    from mt.model_folder.files import read_config
+    from mt.tasks.engine import Demand, load_for
+    from mt.translation.options import TranslationOptions
+
+    folder = Path(job.folder)
+    options = TranslationOptions(
+        search=dataclasses.replace(
+            read_config(folder).search, beam=job.beam, n_best=1, max_length=job.max_length
+        ),
+        device="cpu",
+        precision=job.precision,  # type: ignore[arg-type]
+        batch_size=job.batch_size,
+    )
+    demand = Demand(engine="ctranslate2", threads=job.threads)
+    translator = load_for([folder], demand, options, ignore)
+
+    def translate(lines: Sequence[str]) -> list[tuple[str, int]]:
+        return [(each.text, len(each.hypotheses[0].tokens)) for each in translator.translate(lines)]
+
+    return translate
+
+
 def ctranslate2_translate(job: Job) -> Translate:
     """CTranslate2 between mt's tokenizers."""
     # ctranslate2 loads torch where it is there, only to convert models: memory that it does not
@@ -125,7 +150,7 @@ def ctranslate2_translate(job: Job) -> Translate:
 def main(job: Job) -> None:
     """Do the job."""
     begun = time.perf_counter()
-    systems = {"mt": mt_translate, "ctranslate2": ctranslate2_translate}
+    systems = {"mt": mt_translate, "engine": engine_translate, "ctranslate2": ctranslate2_translate}
     translate = systems[job.system](job)
     loaded = time.perf_counter()
     lines = Path(job.source).read_text("utf-8").split("\n")[:-1]

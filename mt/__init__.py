@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mt.tasks.average import average
     from mt.tasks.check import check
     from mt.tasks.compare import Comparison, compare
+    from mt.tasks.engine import load_translator
     from mt.tasks.evaluate import Evaluation, evaluate
     from mt.tasks.export import export
     from mt.tasks.report import report
@@ -51,6 +52,7 @@ _HOMES = {
     "mt.tasks.check": ("check",),
     "mt.tasks.compare": ("Comparison", "compare"),
     "mt.tasks.evaluate": ("Evaluation", "evaluate"),
+    "mt.tasks.engine": ("load_translator",),
     "mt.tasks.export": ("export",),
     "mt.tasks.report": ("report",),
     "mt.tasks.requests": (
@@ -109,6 +111,7 @@ __all__ = [
     "compare",
     "evaluate",
     "export",
+    "load_translator",
     "report",
     "train",
 ]

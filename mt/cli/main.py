@@ -31,7 +31,6 @@ _COMMANDS = {
     "inspect": ("inspect", "Show what a model attends to, as a page."),
     "plot": ("plot", "Draw training curves."),
     "average": ("average", "Average the weights of models, or of states of one run."),
-    "shortlist": ("shortlist", "Learn which target pieces each source piece may give."),
     "export": ("export", "Write a model for another program."),
     "check": ("check", "Tell what is wrong with a corpus."),
 }

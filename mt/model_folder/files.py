@@ -9,8 +9,8 @@ average.json         what the weights are the mean of, if `mt average` made them
 README.md            the model card
 scores.json          scores of test sets, if `mt eval --card` was run
 dev.source, .target  the validation set
-shortlist.safetensors  what `mt shortlist` learnt, if it was run
 seen-lines.safetensors  keys of the lines that it was trained on
+engine/              conversions for other engines, each with its check, if they were made
 training/            what resuming needs; may be deleted afterwards
 """
 

@@ -269,16 +269,6 @@ class AverageRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShortlistRequest(CorpusRequest):
-    """A table of likely target pieces, to be learnt from a corpus or a model's training tokens."""
-
-    model: StrPath
-    per_piece: int = 50
-    frequent: int = 200
-    pairs: int = 100_000
-
-
-@dataclass(frozen=True, kw_only=True)
 class InspectRequest:
     """What a model attends to over a pair of texts, or over a text and its own translation."""
 

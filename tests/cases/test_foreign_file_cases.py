@@ -59,7 +59,6 @@ def test_every_command_refuses_the_tokenizer_of_another_model(
         ("report", swapped, *test, "-o", out),
         ("average", swapped, "--last", "1", "-o", out),
         ("export", "-m", swapped, "-o", out),
-        ("shortlist", "-m", swapped),
         ("train", *toy.train.arguments, "--from", swapped, "-o", out),
         ("train", "--resume", swapped, "--updates", "301"),
     ]
@@ -141,13 +140,7 @@ def average(model: Path, out: Path) -> Path:
     return out
 
 
-def shortlisted(model: Path, out: Path) -> Path:
-    shutil.copytree(model, out)
-    run_here("shortlist", "-m", out).check()
-    return out
-
-
-@pytest.mark.parametrize("make", [average, shortlisted])
+@pytest.mark.parametrize("make", [average])
 def test_folders_that_other_commands_write_know_their_tokenizer(
     make: Callable[[Path, Path], Path], model: Path, toy: Toy, tmp_path: Path
 ) -> None:

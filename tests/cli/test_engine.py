@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from mt.cli.commands.translate import command
 from mt.exchange import kept as kept_conversions
+from mt.exchange.conversion import convert
 from mt.model_folder.folder import load_model, save_weights
 from tests.cases.runs import Run, run_here, run_python
 from tests.exchange.talkers import SHAPE, SOURCE_WORDS, lines, write_talker
@@ -105,7 +107,7 @@ USED = [
     ("--keep-case",),
     ("--output", "OUT"),
 ]
-OWN = {
+OWN: dict[str, list[tuple[str, ...]]] = {
     "--glossary or --placeholders": [("--glossary", "TERMS"), ("--placeholders", "default")],
     "--sample": [
         ("--sample", "2"),
@@ -282,16 +284,13 @@ def test_other_results_in_float32_are_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A conversion of other weights than those it is compared with."""
-    from mt.tasks import convert as converting
-
-    convert = converting.convert
 
     def wrongly(model: Path, output: Path, *, stored: str) -> object:
         loaded = convert(model, output, stored=stored)  # type: ignore[arg-type]
         loaded.model.output_weight.data.mul_(-1.0)
         return loaded
 
-    monkeypatch.setattr(converting, "convert", wrongly)
+    monkeypatch.setattr("mt.tasks.convert.convert", wrongly)
     message = run_here("export", "-m", folder, "--into-model").check_refusal()
     assert "is translated otherwise, greedily in float32" in message
     assert ENGINE not in translate(folder).check().err
@@ -325,8 +324,6 @@ def test_requests_that_contradict_themselves_are_refused(folder: Path, tmp_path:
 
 
 def test_a_form_that_the_engine_lacks_is_refused(tmp_path: Path) -> None:
-    import dataclasses
-
     shape = dataclasses.replace(SHAPE, positions="relative")
     folder = write_talker(tmp_path / "m", shape, joint=True)
     write_dev(folder, LINES)

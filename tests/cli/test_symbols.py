@@ -194,7 +194,6 @@ def test_rare_symbols_of_both_sides_are_unknown_where_asked(corpus: Path) -> Non
     assert "the source tokenizer knows 2 of 3 symbols" in run.err
     tokenizers = load_model(corpus / "rare").tokenizers
     assert tokenizers.source.encode("a c") == [4, UNKNOWN]
-    run_here("shortlist", "-m", corpus / "rare").check()
     run = run_here("translate", "-m", corpus / "rare", stdin=b"a c\n").check()
     assert "1 symbol is unknown to the model, in 1 line" in run.err
 

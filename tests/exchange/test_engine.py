@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from mt.config import SearchConfig
+from mt.config import LengthPenalty, SearchConfig
 from mt.errors import MtError
 from mt.events import ignore
 from mt.model_folder.folder import LoadedModel, load_model
@@ -84,18 +84,12 @@ def test_greedy_results_are_those_of_mt(folder: Path, change: dict[str, Any]) ->
         assert other.score == pytest.approx(one.score, abs=1e-4)
 
 
-@pytest.mark.parametrize("penalty", ["none", "mean", "gnmt"])
+@pytest.mark.parametrize("penalty", get_args(LengthPenalty))
 @pytest.mark.parametrize("change", [{}, {"max_length": 3}, {"min_length_ratio": 1.0}])
 def test_scores_of_a_beam_are_those_of_mt_score_and_bounds_hold(
-    folder: Path, penalty: str, change: dict[str, Any]
+    folder: Path, penalty: LengthPenalty, change: dict[str, Any]
 ) -> None:
-    search = SearchConfig(
-        beam=4,
-        n_best=3,
-        length_penalty=penalty,
-        alpha=0.7,
-        **change,  # type: ignore[arg-type]
-    )
+    search = SearchConfig(beam=4, n_best=3, length_penalty=penalty, alpha=0.7, **change)
     own, engine = both(folder, search)
     loaded = load_model(folder)
     scorer = Scorer(loaded.model, loaded.tokenizers, own.config)
@@ -144,7 +138,7 @@ def test_long_lines_are_translated_in_parts(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("penalty", ["mean", "gnmt"])
-def test_a_reserved_symbol_is_never_given(tmp_path: Path, penalty: str) -> None:
+def test_a_reserved_symbol_is_never_given(tmp_path: Path, penalty: LengthPenalty) -> None:
     """A model that thinks of the unknown symbol above all."""
     import torch
 
@@ -156,7 +150,7 @@ def test_a_reserved_symbol_is_never_given(tmp_path: Path, penalty: str) -> None:
         model.output_weight[UNKNOWN, 0] = 1.0
     save_weights(folder, model)
     run_here("export", "-m", folder, "-o", tmp_path / "converted").check()
-    search = dataclasses.replace(ROOM, length_penalty=penalty)  # type: ignore[arg-type]
+    search = dataclasses.replace(ROOM, length_penalty=penalty)
     own, engine = both(folder, search)
     for ours, theirs in zip(own.translate(SOURCES), engine.translate(SOURCES), strict=True):
         assert theirs.hypotheses[0].tokens == ours.hypotheses[0].tokens

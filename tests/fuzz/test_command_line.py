@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 COMMANDS = (
     *("train", "translate", "eval", "compare", "score", "report", "inspect", "plot"),
-    *("average", "shortlist", "export", "check"),
+    *("average", "export", "check"),
 )
 NEVER = {"--compile", "--help", "--device", "--threads", "--workers", "--devices", "--batch-size"}
 """Flags that are slow, or would change this process; the tests of their rooms try them."""

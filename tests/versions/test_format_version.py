@@ -69,8 +69,6 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "inspect NEWER --source text -o OUT",
         "average NEWER OLD -o OUT",
         "average OLD NEWER -o OUT",
-        "shortlist -m NEWER",
-        "shortlist -m NEWER SRC TGT",
         "export -m NEWER -o OUT",
         "train --resume NEWER",
         "train --from NEWER SRC TGT -o OUT",
