@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mt.config import Architecture, SearchPrecision, TokenizerKind
+from mt.config import Architecture, SearchPrecision, TrainedTokenizer
 from mt.config.filters import Doubt
 from mt.tasks.requests import (
     Budget,
@@ -68,7 +68,7 @@ class DistilRequest(CorpusRequest):
     preset: str | None = None
     """Size of the student; else one in the form of `fast`, by the teacher's."""
     architecture: Architecture | None = None
-    tokenizer: TokenizerKind | None = None
+    tokenizer: TrainedTokenizer | None = None
     vocab_size: int | None = None
     """With either, a tokenizer is trained; else it is that of the teacher."""
     batch_tokens: int | None = None

@@ -116,6 +116,7 @@ def _key(models: Sequence[Path], search: SearchConfig, decoding: Decoding) -> st
             for model in models
         ],
         "search": dataclasses.asdict(search),
+        "engine": decoding.engine,
         "sampling": None if sampling is None else dataclasses.asdict(sampling),
         "keep_case": decoding.keep_case,
         "split": decoding.split,

@@ -113,8 +113,8 @@ class RotarySelfAttention(SelfAttention):
         """As in `SelfAttention`: in queries and keys the pairs (i, i + E/2) side by side."""
         heads = x.view(self._heads + 2 * self._shared, self._head_width, *x.shape[1:])
         is_turned = torch.tensor(self._is_turned, device=x.device)
-        pairs = heads[is_turned].unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2)
-        return heads.index_put((is_turned,), pairs).view(x.shape)
+        halves = heads[is_turned].view(-1, 2, self._head_width // 2, *x.shape[1:])
+        return heads.index_put((is_turned,), halves.transpose(1, 2).flatten(1, 2)).view(x.shape)
 
     def located(self, positions: PositionInput) -> PositionInput:
         """Cosines and sines (..., E) of each position -> what each pair is multiplied by.
