@@ -20,6 +20,7 @@ from mt.config.corpus import (
 from mt.config.model import (
     Activation,
     Architecture,
+    ExportForm,
     Initialisation,
     ModelConfig,
     NormKind,
@@ -47,6 +48,7 @@ __all__ = [
     "Config",
     "CorpusConfig",
     "Droppable",
+    "ExportForm",
     "Initialisation",
     "LengthPenalty",
     "MetricName",

@@ -15,6 +15,8 @@ Activation = Literal["relu", "gelu", "swish", "swiglu"]
 Sinusoids = Literal["interleaved", "halves", "marian"]
 Initialisation = Literal["xavier", "depth"]
 TiedEmbeddings = Literal["all", "target", "none"]
+ExportForm = Literal["ctranslate2", "huggingface"]
+"""Programs that a model can be written for."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
 
-from mt.config import Config
+from mt.config import Config, ExportForm
 from mt.errors import ConfigError, ModelFolderError
-
-ExportForm = Literal["ctranslate2", "huggingface"]
 
 _KNOWN: dict[ExportForm, dict[str, tuple[object, ...]]] = {
     "ctranslate2": {
@@ -50,16 +47,17 @@ def require_form(config: Config, form: ExportForm) -> None:
 
 def _unfit(config: Config, form: ExportForm) -> str:
     """The setting that a program has no form for, and what it has; empty where there is none."""
-    settings = [("model", config.model, key, known) for key, known in _KNOWN[form].items()]
+    settings: list[tuple[str, object, tuple[object, ...]]] = [
+        (f"model.{key}", getattr(config.model, key), known) for key, known in _KNOWN[form].items()
+    ]
     if form == "huggingface":
-        heads = (None, config.model.heads)
-        settings.append(("model", config.model, "key_value_heads", heads))
-        settings.append(("tokenizer", config.tokenizer, "kind", ("unigram", "bpe", "imported")))
-    for section, of_section, key, known in settings:
-        value = getattr(of_section, key)
+        heads = config.model.heads
+        settings.append(("model.key_value_heads", config.model.key_value_heads or heads, (heads,)))
+        settings.append(("tokenizer.kind", config.tokenizer.kind, ("unigram", "bpe", "imported")))
+    for name, value, known in settings:
         if value not in known:
             return (
-                f"{section}.{key} = {json.dumps(value)}, which cannot be exported to "
+                f"{name} = {json.dumps(value)}, which cannot be exported to "
                 f"{_NAMES[form]} (only {', '.join(map(json.dumps, known))})"
             )
     return ""

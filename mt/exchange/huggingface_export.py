@@ -73,10 +73,7 @@ def export_huggingface(folder: Path, output: Path) -> Comparison:
         if source.pieces != target.pieces:
             _write_vocabulary(temporary / TARGET_VOCABULARY, target)
         for name, tokenizer in ((SOURCE_SPM, tokenizers.source), (TARGET_SPM, tokenizers.target)):
-            is_imported = isinstance(tokenizer, ImportedTokenizer)
-            write_bytes(
-                temporary / name, tokenizer.sentencepiece if is_imported else tokenizer.model
-            )
+            write_bytes(temporary / name, _sentencepiece(tokenizer))
         compared = compare_with_transformers(
             model, temporary, source=source, target=target, with_start=False
         )
@@ -101,6 +98,11 @@ def _vocabulary(tokenizer: Tokenizer, pad: int) -> Vocabulary:
     own = tokenizer.pieces(range(len(RESERVED), tokenizer.vocab_size))
     pieces = [END, UNKNOWN, *own]
     return Vocabulary(pieces=[*pieces[:pad], PAD, *pieces[pad:]], start=pad, end=0, unknown=1)
+
+
+def _sentencepiece(tokenizer: Tokenizer) -> bytes:
+    """The sentencepiece model that cuts the text."""
+    return tokenizer.sentencepiece if isinstance(tokenizer, ImportedTokenizer) else tokenizer.model
 
 
 def _write_json(path: Path, values: object) -> None:

@@ -13,13 +13,13 @@ from typing import Literal
 from mt.config import (
     Architecture,
     Droppable,
+    ExportForm,
     LengthPenalty,
     Precision,
     SamplingConfig,
     SearchPrecision,
     TrainedTokenizer,
 )
-from mt.exchange.forms import ExportForm
 
 StrPath = str | PathLike[str]
 Settings = Mapping[str, Mapping[str, object]]

@@ -19,7 +19,7 @@ WORDS = {
     "target": ["house", "cat", "runs", "green", "and", "street", "not", "above", "below", "size"],
 }
 CODES = (">>deu<<", ">>nld<<")
-SMALL = {
+SMALL: dict[str, Any] = {
     "d_model": 16,
     "encoder_layers": 2,
     "decoder_layers": 3,
@@ -147,7 +147,12 @@ def toy_pair(draw: random.Random) -> tuple[str, str]:
 def train_huggingface(folder: Path, *, updates: int) -> Any:
     """A model that has learnt to translate word by word, by transformers; gives it."""
     transformers = pytest.importorskip("transformers")
-    changes = {"d_model": 32, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "dropout": 0.0}
+    changes: dict[str, Any] = {
+        "d_model": 32,
+        "encoder_ffn_dim": 64,
+        "decoder_ffn_dim": 64,
+        "dropout": 0.0,
+    }
     model = write_huggingface(folder, encoder_layers=1, decoder_layers=1, **changes)
     tokenizer = tokenizer_of(folder)
     for name, parameter in model.named_parameters():

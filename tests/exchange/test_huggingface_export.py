@@ -135,13 +135,13 @@ def test_a_trained_model_translates_as_before_when_it_comes_back(tmp_path: Path)
     ).check()
     exported(tmp_path / "m", tmp_path / "hf")
     run_here("import", tmp_path / "hf", "-o", tmp_path / "back").check()
-    text = "".join(f"{toy_pair(draw)[0]}\n" for _ in range(1000)).encode("utf-8")
+    stdin = "".join(f"{toy_pair(draw)[0]}\n" for _ in range(1000)).encode("utf-8")
 
     def translations(name: str, *options: str) -> list[str]:
         run = run_here(
             *("translate", "-m", tmp_path / name, "--threads", "1", "--no-split"),
             *("--keep-case", *options),
-            stdin=text,
+            stdin=stdin,
         )
         return run.check().lines
 

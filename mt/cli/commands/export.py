@@ -7,7 +7,8 @@ from typing import get_args
 import click
 
 from mt.cli.options import PATH, filled
-from mt.tasks.requests import ExportForm, ExportRequest
+from mt.config import ExportForm
+from mt.tasks.requests import ExportRequest
 
 
 @click.command("export")

@@ -18,9 +18,9 @@ from mt.cli.options import (
     typed_command,
     weight_option,
 )
-from mt.config import DROPPABLE, Architecture, CorpusConfig, TrainedTokenizer
+from mt.config import DROPPABLE, Architecture, CorpusConfig, ExportForm, TrainedTokenizer
 from mt.config.presets import PRESETS
-from mt.tasks.requests import ExportForm, TrainRequest
+from mt.tasks.requests import TrainRequest
 
 _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
 
