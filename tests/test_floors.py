@@ -45,6 +45,8 @@ ONE_ROOM = {
     "lxml": ["mt/formats/xml.py"],
     "polib": ["mt/formats/po.py"],
     "ctranslate2": ["mt/exchange/ctranslate2.py"],
+    "transformers": ["mt/exchange/transformers_check.py"],
+    "yaml": ["mt/exchange/marian.py"],
     "matplotlib": ["mt/reporting/attention_image.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
 }

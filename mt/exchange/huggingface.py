@@ -59,7 +59,13 @@ _OF_NO_MATTER = {
     *("encoder_layerdrop", "extra_pos_embeddings", "forced_eos_token_id", "id2label"),
     *("init_std", "label2id", "length_penalty", "max_length", "max_position_embeddings"),
     *("num_beam_groups", "num_beams", "num_hidden_layers", "num_labels", "_num_labels"),
-    *("num_return_sequences", "output_past", "repetition_penalty", "return_dict"),
+    *(
+        "renormalize_logits",
+        "num_return_sequences",
+        "output_past",
+        "repetition_penalty",
+        "return_dict",
+    ),
     *("temperature", "tokenizer_class", "top_k", "top_p", "torch_dtype", "typical_p"),
     *("use_cache", "gradient_checkpointing", "sep_token_id"),
 }
@@ -172,11 +178,16 @@ def _vocabulary(path: Path, options: Options, size_key: str) -> Vocabulary:
         raise ModelFolderError(
             f"{path} does not give each of the {size} ids of {size_key} to a piece"
         )
-    for piece, key in ((PAD, "pad_token_id"), (PAD, "decoder_start_token_id"), (END, END)):
-        wanted = options.get("eos_token_id" if piece == END else key, int)
+    for key, piece in (
+        ("pad_token_id", PAD),
+        ("decoder_start_token_id", PAD),
+        ("eos_token_id", END),
+    ):
+        wanted = options.get(key, int)
         if table.get(piece) != wanted:
             raise ModelFolderError(
-                f"{path}: {piece} has the id {table.get(piece)}, but {options.name} says {wanted}"
+                f"{path}: {piece} has the id {table.get(piece)}, but {key} of {options.name} is "
+                f"{wanted}"
             )
     if UNKNOWN not in table:
         raise ModelFolderError(f"{path} has no {UNKNOWN}")

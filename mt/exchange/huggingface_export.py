@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from mt import __version__
 from mt.config import Config
 from mt.errors import ModelFolderError
+from mt.events import Listener, Notice, ignore
 from mt.exchange.foreign import BIAS, NEVER, OUTPUT, SHARED, SOURCE, TARGET, Vocabulary
 from mt.exchange.forms import refuse_other_forms
 from mt.exchange.huggingface import (
@@ -34,7 +35,7 @@ from mt.exchange.huggingface import (
     VOCABULARY,
     WEIGHTS,
 )
-from mt.exchange.transformers_check import LARGEST, Comparison, compare_with_transformers
+from mt.exchange.transformers_check import LARGEST, compare_with_transformers
 from mt.files import new_folder, write_bytes, write_text
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
@@ -50,10 +51,10 @@ CHECK = "mt.json"
 """What came of comparing the two models."""
 
 
-def export_huggingface(folder: Path, output: Path) -> Comparison:
+def export_huggingface(folder: Path, output: Path, listener: Listener = ignore) -> None:
     """Write the model of `folder` into the new folder `output`, whole or not at all.
 
-    Gives what came of comparing it by transformers, where that is installed.
+    A notice tells what came of comparing it by transformers, where that is installed.
 
     Raises ModelFolderError for a bad folder, a model that MarianMTModel has no form for, and one
     that computes something else there.
@@ -90,7 +91,11 @@ def export_huggingface(folder: Path, output: Path) -> Comparison:
                 "difference": compared.difference,
             },
         )
-    return compared
+    listener(Notice(text=compared.sentence))
+    prefix = getattr(tokenizers.source, "prefix", "")
+    if prefix:
+        text = f"{prefix} is not put before lines there: write it before each of them"
+        listener(Notice(text=text, is_warning=True))
 
 
 def _vocabulary(tokenizer: Tokenizer, pad: int) -> Vocabulary:

@@ -194,6 +194,14 @@ def test_an_import_that_is_exported_has_the_tensors_and_files_that_it_came_from(
     assert one == two
 
 
+def test_a_prefix_that_is_not_carried_over_is_warned_of(tmp_path: Path) -> None:
+    write_huggingface(tmp_path / "hf")
+    run_here("import", tmp_path / "hf", "-o", tmp_path / "m", "--prefix", ">>deu<<").check()
+    options = ("-o", tmp_path / "again", "--format", "huggingface")
+    run = run_here("export", "-m", tmp_path / "m", *options).check()
+    assert "warning: >>deu<< is not put before lines there" in run.err
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
