@@ -35,7 +35,7 @@ from mt.exchange.huggingface import (
     VOCABULARY,
     WEIGHTS,
 )
-from mt.exchange.transformers_check import LARGEST, compare_with_transformers
+from mt.exchange.transformers_check import compare_with_transformers
 from mt.files import new_folder, write_bytes, write_text
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
@@ -78,7 +78,7 @@ def export_huggingface(folder: Path, output: Path, listener: Listener = ignore) 
         compared = compare_with_transformers(
             model, temporary, source=source, target=target, with_start=False
         )
-        if compared.difference > LARGEST:
+        if not compared.is_same:
             raise ModelFolderError(
                 f"{folder}: {compared.program} computes something else of what was written: logits "
                 f"differ by up to {compared.difference:.1e}, so that nothing was exported"

@@ -25,8 +25,8 @@ from mt.model.translation_model import TranslationModel
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, RESERVED, START, UNKNOWN
 
-LARGEST = 1e-4
-"""Logits that differ by more are not those of the same model."""
+LARGEST, ROUNDING = 1e-4, 1e-5
+"""Logits that differ by more, and by more than this share of the largest, are of two models."""
 _LENGTHS = (1, 2, 3, 5, 8, 13, 21, 34)
 
 
@@ -39,6 +39,13 @@ class Comparison:
     num_pairs: int = 0
     difference: float = 0.0
     """The largest difference of two logits."""
+    largest: float = 0.0
+    """The largest logit, without its sign."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the two compute the same, or nothing was compared."""
+        return self.difference <= max(LARGEST, ROUNDING * self.largest)
 
     @property
     def sentence(self) -> str:
@@ -84,6 +91,7 @@ def compare_with_transformers(
         program=f"transformers {transformers.__version__}",
         num_pairs=len(pairs),
         difference=difference,
+        largest=max(float(its[:, list(shared.values())].abs().max()) for its in theirs),
     )
 
 

@@ -12,7 +12,7 @@ from mt.events import Listener, Notice, StageStarted, ignore
 from mt.exchange.foreign import ForeignModel, to_model
 from mt.exchange.huggingface import is_huggingface, read_huggingface
 from mt.exchange.marian import npz_of, read_marian
-from mt.exchange.transformers_check import LARGEST, Comparison, compare_with_transformers
+from mt.exchange.transformers_check import Comparison, compare_with_transformers
 from mt.files import new_folder
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.translation_model import count_parameters
@@ -54,7 +54,7 @@ def import_model(request: ImportRequest, listener: Listener = ignore) -> ImportR
         compared = compare_with_transformers(
             model, source, source=foreign.source, target=foreign.target
         )
-    if compared.difference > LARGEST:
+    if not compared.is_same:
         raise ModelFolderError(
             f"{source}: {compared.program} computes something else: logits differ by up to "
             f"{compared.difference:.1e}, so that nothing was imported"

@@ -235,7 +235,7 @@ def test_newer_format_is_refused_with_both_versions(
     run = translate(own_model, toy) if command == "translate" else resume(own_model)
     message = check_one_line(run, own_model)
     assert "999" in message
-    assert "up to 1" in message
+    assert "up to 2" in message
     assert __version__ in message
 
 
