@@ -133,6 +133,7 @@ def _translated(
         models=teachers,
         decoding=Decoding(
             search=request.search,
+            engine=request.engine,
             device=machine.device,
             precision=request.teacher_precision,
             threads=machine.threads,

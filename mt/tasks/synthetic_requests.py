@@ -11,6 +11,7 @@ from mt.tasks.requests import (
     Budget,
     CorpusRequest,
     Decoding,
+    EngineName,
     Machine,
     SearchOverrides,
     Settings,
@@ -63,6 +64,8 @@ class DistilRequest(CorpusRequest):
     """Validation set, with references by people; else that of the teacher."""
     search: SearchOverrides = field(default_factory=SearchOverrides)
     """How the teacher searches."""
+    engine: EngineName = "mt"
+    """What searches for the teacher."""
     teacher_precision: SearchPrecision = "auto"
     filtering: Filtering = Filtering()
     preset: str | None = None

@@ -77,6 +77,29 @@ def test_one_line_needs_no_torch(made: tuple[Path, Run]) -> None:
         assert run.err.endswith("False\n")
 
 
+def test_pairs_are_made_by_the_engine_that_is_asked_for(
+    made: tuple[Path, Run], tmp_path: Path
+) -> None:
+    mono = tmp_path / "mono.txt"
+    mono.write_bytes(STDIN)
+
+    def pairs(engine: str) -> Run:
+        flags = ("--engine", engine, "--beam", "1", "--device", "cpu")
+        keep = [word for name in ("copied_source", "repetition") for word in ("--keep", name)]
+        out = tmp_path / f"{engine}.jsonl"
+        return run_here("backtranslate", "-m", made[0], mono, "-o", out, *flags, *keep).check()
+
+    told = ENGINE.removeprefix("mt: ")
+    assert told in pairs("ctranslate2").err
+    assert told not in pairs("mt").err
+    written = [(tmp_path / f"{name}.jsonl").read_text("utf-8") for name in ("ctranslate2", "mt")]
+    first, second = ([json.loads(line) for line in text.splitlines()] for text in written)
+    assert len(first) > 1
+    for one, other in zip(first, second, strict=True):
+        assert one.pop("score") == pytest.approx(other.pop("score"), abs=1e-4)
+        assert one == other
+
+
 def test_the_first_use_makes_it_and_the_second_takes_it(folder: Path) -> None:
     shutil.rmtree(folder / "engine")
     assert ENGINE not in translate(folder).check().err
@@ -106,6 +129,7 @@ USED = [
     ("--batch-size", "3"),
     ("--keep-case",),
     ("--output", "OUT"),
+    ("--format", "text"),
 ]
 OWN: dict[str, list[tuple[str, ...]]] = {
     "--glossary or --placeholders": [("--glossary", "TERMS"), ("--placeholders", "default")],

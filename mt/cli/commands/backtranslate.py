@@ -12,6 +12,7 @@ from mt.cli.options import (
     PATH,
     beam_option,
     decoding_machine_options,
+    engine_option,
     filled,
     model_option,
     typed_command,
@@ -40,6 +41,7 @@ class _Flags:
 @sampling_options
 @filter_options
 @click.option("--json", "as_json", is_flag=True, help="The counts as JSON on standard output.")
+@engine_option("mt")
 @decoding_machine_options
 @filled(_Flags)
 def command(flags: _Flags) -> None:

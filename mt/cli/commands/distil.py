@@ -14,6 +14,7 @@ from mt.cli.options import (
     PATH,
     beam_option,
     device_options,
+    engine_option,
     filled,
     reading_options,
     run_options,
@@ -75,6 +76,7 @@ class _Flags:
     show_default=True,
     help="Type of the teacher's matrix products: float32 unless named.",
 )
+@engine_option("mt")
 @run_options
 @settings_options
 @device_options()
