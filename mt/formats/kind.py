@@ -166,13 +166,14 @@ _CUE = re.compile(rf"^[ \t]*{_CUE_TIME}[ \t]*-->[ \t]*{_CUE_TIME}", re.M)
 _FIRST_CUE = re.compile(rf"\s*(?:\d+[ \t]*\r?\n[ \t]*)?{_CUE_TIME}[ \t]*-->[ \t]*{_CUE_TIME}")
 _WEBVTT = re.compile(r"WEBVTT(?=[ \t\r\n]|$)")
 _SUBSTATION = re.compile(r"\s*\[Script Info\][ \t]*\r?\n(?=(?:.*\n)*?(?:ScriptType|\[V4))", re.I)
+_STRINGS = r'(?:\s*"(?:[^"\\\n]|\\.)*")+'
 _ENTRY = re.compile(
-    r'(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*(?:domain[ \t]*".*\s+)?(?:msgctxt\s*"(?:.*\s+")*.*\s+)?'
-    r'msgid\s*"(?:.*\n)*?[ \t]*msg(?:str|id_plural)\b'
+    rf"(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*(?:domain{_STRINGS}\s*)?(?:msgctxt{_STRINGS}\s*)?"
+    rf"msgid{_STRINGS}\s*(?:#.*\n\s*)*msg(?:str|id_plural)\b"
 )
 _OBSOLETE = re.compile(r'(?:[ \t]*(?:#.*)?\r?\n)*?#~\s*msgid\s*".*\n(?:#~.*\n)*?#~\s*msgstr')
 _USFM = re.compile(
-    r"\s*\\id\s+[A-Z0-9]{3}\b(?=(?:.*\n)*?\s*\\(?:ide|h|toc\d?|mt\d?|c|p|usfm|rem)\b)"
+    r"\s*\\id\s+[A-Z0-9]{3}\b(?=(?:.*\n)*?[ \t]*\\(?:ide|h|toc\d?|mt\d?|c|p|usfm|rem)\b)"
 )
 _RTF = re.compile(r"\{\\rtf\d")
 

@@ -23,7 +23,7 @@ UNREADABLE = "\ufdd0"
 NOT_UTF8 = "\ufdd1"
 """Stands where bytes are not of the encoding."""
 
-_LONGEST_PROLOG = 1 << 20  # characters
+_LONGEST_PROLOG = 1 << 17  # characters
 _LONGEST_ENTITY = 1000  # characters of an entity that is expanded
 _LONGEST_REFERENCE = 80
 

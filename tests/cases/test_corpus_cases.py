@@ -373,7 +373,7 @@ _TMX = (
     [
         ("memory.xml", _TMX.encode("utf-16")),
         ("memory.xml.gz", gzip.compress(_TMX.encode("utf-16"))),
-        ("table.xlsx", b"PK"),
+        ("table.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
         ("TEXT.DOCX", b"PK"),
         ("page.html", b"<html/>"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import zipfile
 from collections.abc import Callable
@@ -194,10 +195,11 @@ def test_a_corpus_comes_from_standard_input(toy: Toy) -> None:
     source, target = (path.read_bytes() for path in (toy.dev.source, toy.dev.target))
     expected = run_here("check", *toy.dev.arguments, "--json").check().out
     found = run_here("check", "-", toy.dev.target, "--json", stdin=gzip.compress(source)).check()
-    assert found.out.replace(b'"-"', f'"{toy.dev.source}"'.encode()) == expected
+    name = str(toy.dev.source).encode()
+    assert found.out == expected.replace(name, b"standard input")
     rows = b"".join(
         b'{"source": "%s", "target": "%s"}\n' % pair
         for pair in zip(source.splitlines(), target.splitlines(), strict=True)
     )
     found = run_here("check", "-", "--json", stdin=rows).check()
-    assert b'"pairs": 50' in found.out or b'"pairs"' in found.out
+    assert json.loads(found.out)["pairs"] == json.loads(expected)["pairs"]

@@ -140,7 +140,7 @@ def test_eval_translates_with_the_glossary(model: Path, toy: Toy, glossary: Path
 @pytest.mark.parametrize(
     ("options", "content", "status", "message"),
     [
-        (("--glossary", "FILE"), "a\tb\nc\td\te\n", 1, "FILE:2: 3 fields, where two are the most"),
+        (("--glossary", "FILE"), "a\tb\nc\t\te\n", 1, "FILE:2: the translation is empty"),
         (("--glossary", "FILE"), "# none\n", 1, "FILE holds no term"),
         (("--glossary", "nowhere.tsv"), "", 1, "nowhere.tsv cannot be read"),
         (("--placeholders", "("), "", 2, "placeholders '(' is not a regular expression"),

@@ -100,14 +100,6 @@ KINDS: dict[str, Kind] = {
     "mojibake": _kind(
         "UTF-8 that was read in another encoding", "doubt", "kept; mend it at its source"
     ),
-    "no_source": _kind("units without a source", "note", "left out"),
-    "no_target": _kind("units without a target", "note", "left out"),
-    "fuzzy_entry": _kind("fuzzy entries", "note", "left out"),
-    "obsolete_entry": _kind("obsolete entries", "note", "left out"),
-    "marked_as_not_translated": _kind("units marked as not translated", "note", "left out"),
-    "not_confirmed": _kind(
-        "units whose translation is a draft, was rejected or is not confirmed", "note", "left out"
-    ),
     "segments_that_do_not_fit": _kind(
         "units cut into other numbers of segments on their sides", "doubt", "left out"
     ),
@@ -115,6 +107,14 @@ KINDS: dict[str, Kind] = {
         "units with a character that XML forbids, or an entity that is not declared",
         "doubt",
         "left out; mend them",
+    ),
+    "no_source": _kind("units without a source", "note", "left out"),
+    "no_target": _kind("units without a target", "note", "left out"),
+    "fuzzy_entry": _kind("fuzzy entries", "note", "left out"),
+    "obsolete_entry": _kind("obsolete entries", "note", "left out"),
+    "marked_as_not_translated": _kind("units marked as not translated", "note", "left out"),
+    "not_confirmed": _kind(
+        "units whose translation is a draft, was rejected or is not confirmed", "note", "left out"
     ),
     "text_outside_of_verses": _kind(
         "titles, headings and introductions of scripture", "note", "left out"
