@@ -72,7 +72,8 @@ def test_a_closed_standard_error_changes_nothing_else() -> None:
 
 def test_a_closed_standard_input_is_named() -> None:
     code = (
-        "from mt.formats.standard_input import standard_input, standard_streams\n"
+        "from mt.cli.streams import standard_streams\n"
+        "from mt.formats.standard_input import standard_input\n"
         "with standard_streams():\n"
         "    print(standard_input())\n"
     )
