@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,7 @@ def load_for(
     config = read_config(folder)
     require_own_form(weights_of(folder), config.model)
 
+    @cache  # once, and not for each window that has a long line
     def own() -> Finder:
         from mt.translation.translator import Translator
 

@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mt import TranslationOptions, Translator, load_translator
 from mt.cli.commands.translate import command
 from mt.exchange import kept as kept_conversions
 from mt.exchange.conversion import convert
@@ -77,6 +79,25 @@ def test_one_line_needs_no_torch(made: tuple[Path, Run]) -> None:
         run = subprocess.run(command, input=STDIN, capture_output=True, timeout=60, check=True)
         assert ENGINE in run.stderr.decode()
         assert run.stderr.endswith(b"False\n")
+
+
+def test_what_the_engine_has_no_room_for_loads_the_model_once(
+    made: tuple[Path, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[Path] = []
+    load = Translator.load
+
+    def counted(folder: Path, **given: Any) -> Translator:
+        loaded.append(folder)
+        return load(folder, **given)
+
+    monkeypatch.setattr(Translator, "load", counted)
+    monkeypatch.setattr("mt.tasks.engine.num_positions", lambda config: 1)
+    options = TranslationOptions(device="cpu")
+    translator = load_translator(made[0], engine="ctranslate2", options=options)
+    found = [translator.translate([line])[0].text for line in LINES[:3]]
+    assert loaded == [made[0]]
+    assert found == [each.text for each in load(made[0], options=options).translate(LINES[:3])]
 
 
 def test_pairs_are_made_by_the_engine_that_is_asked_for(
