@@ -59,7 +59,8 @@ class SelfAttention:
         self._heads = attention.heads
         self._shared = attention.key_value_heads
         self._head_width = attention.head_width
-        self._is_turned = [True] * self._heads + [True, False] * self._shared
+        is_turned = [True] * self._heads + [True, False] * self._shared
+        self._is_turned = torch.tensor(is_turned, device=attention.query.weight.device)
         weight, bias = _scaled_query(attention)
         if query_bias is not None:
             bias = query_bias if bias is None else bias + query_bias
@@ -112,9 +113,9 @@ class RotarySelfAttention(SelfAttention):
     def arranged(self, x: Tensor) -> Tensor:
         """As in `SelfAttention`: in queries and keys the pairs (i, i + E/2) side by side."""
         heads = x.view(self._heads + 2 * self._shared, self._head_width, *x.shape[1:])
-        is_turned = torch.tensor(self._is_turned, device=x.device)
-        halves = heads[is_turned].view(-1, 2, self._head_width // 2, *x.shape[1:])
-        return heads.index_put((is_turned,), halves.transpose(1, 2).flatten(1, 2)).view(x.shape)
+        halves = heads[self._is_turned].view(-1, 2, self._head_width // 2, *x.shape[1:])
+        pairs = halves.transpose(1, 2).flatten(1, 2)
+        return heads.index_put((self._is_turned,), pairs).view(x.shape)
 
     def located(self, positions: PositionInput) -> PositionInput:
         """Cosines and sines (..., E) of each position -> what each pair is multiplied by.
@@ -124,7 +125,7 @@ class RotarySelfAttention(SelfAttention):
         assert isinstance(positions, Tensor)
         turn = torch.complex(*positions.chunk(2, dim=-1))
         either = torch.stack((torch.ones_like(turn), turn), dim=-2)
-        return either[..., torch.tensor(self._is_turned, device=turn.device).long(), :]
+        return either[..., self._is_turned.long(), :]
 
     def turned(self, rows: Tensor, size: int, positions: PositionInput) -> Tensor:
         """As in `SelfAttention`."""
