@@ -20,6 +20,7 @@ from mt.errors import ModelFolderError
 from mt.exchange.ctranslate2 import Stored, model_specs
 from mt.exchange.engine import NUM_POSITIONS
 from mt.exchange.forms import refuse_other_forms
+from mt.files.library_paths import library_path
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.feed_forward import GatedFeedForward
@@ -46,7 +47,7 @@ def convert(folder: Path, output: Path, *, stored: Stored = "float32") -> Loaded
     spec = _spec(specs, loaded, name=str(folder))
     spec.validate()
     spec.optimize(quantization=None if stored == "float32" else stored)
-    spec.save(str(output))
+    spec.save(str(library_path(output)))
     return loaded
 
 

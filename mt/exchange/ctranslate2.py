@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mt.errors import ConfigError, ModelFolderError
+from mt.files.library_paths import library_path
 
 Stored = Literal["float32", "float16", "bfloat16", "int8"]
 """Types in which the weights of matrices can be stored."""
@@ -50,7 +51,7 @@ def open_translator(folder: Path, *, precision: str, threads: int) -> Any:
     library = _library()
     try:
         return library.Translator(
-            str(folder),
+            str(library_path(folder)),
             device="cpu",
             compute_type=precision,
             inter_threads=threads,

@@ -39,11 +39,6 @@ def num_positions(config: ModelConfig) -> int | None:
     return NUM_POSITIONS if config.positions == "sinusoidal" else None
 
 
-def fast_batch_size(beam: int) -> int:
-    """How many sentences are fast together: beyond that their numbers leave the caches."""
-    return min(max(320 // beam, 8), 128)
-
-
 @dataclass(kw_only=True)
 class Engine:
     """Finds translations of token sequences by CTranslate2."""

@@ -22,6 +22,7 @@ from mt.config import Activation, ModelConfig
 from mt.errors import ModelFolderError
 from mt.exchange.foreign import ForeignModel, Vocabulary
 from mt.exchange.options import Options
+from mt.files.library_paths import library_path
 from mt.model.positions import sinusoids
 from mt.text.imported import ImportedTokenizer
 from mt.text.tokenizer import Tokenizer
@@ -221,7 +222,7 @@ def _weights(folder: Path) -> tuple[dict[str, Tensor], str]:
     path = folder / WEIGHTS
     if path.exists():
         try:
-            return load_file(path), str(path)
+            return load_file(library_path(path)), str(path)
         except (OSError, RuntimeError, SafetensorError) as error:
             raise ModelFolderError(
                 f"{path} is not a safetensors file, or is damaged: {error}"

@@ -37,6 +37,7 @@ from mt.exchange.huggingface import (
 )
 from mt.exchange.transformers_check import compare_with_transformers
 from mt.files import new_folder, write_bytes, write_text
+from mt.files.library_paths import library_path
 from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
 from mt.model.feed_forward import FeedForward
@@ -68,7 +69,8 @@ def export_huggingface(folder: Path, output: Path, listener: Listener = ignore) 
         _vocabulary(tokenizer, pad) for tokenizer in (tokenizers.source, tokenizers.target)
     )
     with new_folder(output.absolute()) as temporary:
-        save_file(_tensors(model, source, target), temporary / WEIGHTS, metadata={"format": "pt"})
+        weights = library_path(temporary / WEIGHTS)
+        save_file(_tensors(model, source, target), weights, metadata={"format": "pt"})
         _write_settings(temporary, config, source, target)
         _write_vocabulary(temporary / VOCABULARY, source)
         if source.pieces != target.pieces:

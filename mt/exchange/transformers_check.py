@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from mt.exchange.foreign import Vocabulary
+from mt.files.library_paths import library_path
 from mt.model.translation_model import TranslationModel
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, RESERVED, START, UNKNOWN
@@ -76,7 +77,7 @@ def compare_with_transformers(
     except ImportError:
         return Comparison(program="")
     transformers.utils.logging.disable_progress_bar()
-    other = transformers.MarianMTModel.from_pretrained(folder, dtype=torch.float32)
+    other = transformers.MarianMTModel.from_pretrained(library_path(folder), dtype=torch.float32)
     other.eval()
     pairs = _pairs(len(source.order), len(target.order))
     ours = _logits(model, pairs)

@@ -22,7 +22,7 @@ from mt.exchange.ctranslate2 import (
     num_cuda_devices,
     open_translator,
 )
-from mt.exchange.engine import Engine, fast_batch_size, num_positions
+from mt.exchange.engine import Engine, num_positions
 from mt.exchange.kept import EnginePrecision, KeptConversion, has_any, read_kept
 from mt.model_folder.belonging import require_own_form
 from mt.model_folder.files import load_tokenizers, read_config, read_dev_pairs, weights_of
@@ -33,7 +33,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.bounds import Bounds
 from mt.translation.finder import Finder
 from mt.translation.line_translator import LineTranslator, search_in_effect
-from mt.translation.options import DEFAULT_OPTIONS, TranslationOptions
+from mt.translation.options import DEFAULT_OPTIONS, TranslationOptions, fast_batch_size
 from mt.translation.source import Source
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from mt.search.scheduler import Group, search_groups
 from mt.search.sentence import Symbols
 from mt.text.padding import pad_with_end
 from mt.text.tokenizer import END, PAD, START, UNKNOWN
-from mt.translation.options import TranslationOptions
+from mt.translation.options import TranslationOptions, fast_batch_size
 from mt.translation.replicas import Replica, replicas_of
 from mt.translation.source import Source
 from mt.translation.worker_processes import ForkedWorkers
@@ -41,15 +41,6 @@ _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searche
 _PARTS = 2  # groups in a full beam: so much room is waited for
 _FEWEST = 8  # sentences that are worth a worker
 _FEW = 1 << 25  # multiplications of a product, below which threads wait longer than they save
-
-
-def fast_batch_size(hypotheses: int, device: torch.device) -> int:
-    """How many sentences, of so many hypotheses each, are fast together (docs/log.md).
-
-    On a CPU their numbers are to stay in its caches; a GPU is to be kept busy.
-    """
-    rows, most = (320, 128) if device.type == "cpu" else (2560, 1024)
-    return min(max(rows // hypotheses, 8), most)
 
 
 @dataclass(frozen=True)
@@ -113,7 +104,7 @@ class Searcher:
         return Searcher(
             replicas=replicas_of(models, copies_on=copies_on, precision=precision),
             config=config,
-            capacity=options.batch_size or fast_batch_size(hypotheses, device),
+            capacity=options.batch_size or fast_batch_size(hypotheses, on_cpu=device.type == "cpu"),
             is_exact=precision == "float32",
             workers=options.workers,
             forks=options.forks and may_fork(),

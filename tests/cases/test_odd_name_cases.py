@@ -54,6 +54,17 @@ def test_files_and_folders_may_have_any_names(
     assert all((folder / each).exists() for each in ("o.gz", "scores", "p.html", "p.svg"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+def test_engines_and_exports_take_any_names(model: Path, toy: Toy, tmp_path: Path) -> None:
+    """F14: paths that go to CTranslate2 and safetensors."""
+    pytest.importorskip("ctranslate2")
+    folder = tmp_path / "gr\udcf6\udcdfe"
+    shutil.copytree(model, folder)
+    run = run_process("translate", "-m", folder, toy.dev.source, "--engine", "ctranslate2").check()
+    assert "engine ctranslate2" in run.err
+    run_process("export", "-m", folder, "-o", tmp_path / "\udcff").check()
+
+
 def test_settings_may_begin_with_a_byte_order_mark(toy: Toy, tmp_path: Path) -> None:
     """F15: as some editors write them."""
     config = tmp_path / "mine.toml"
