@@ -23,7 +23,8 @@ Row = tuple[int, list[str]]
 
 _BLOCK = 1 << 16
 _LARGEST = 1 << 30  # bytes of a part, unpacked
-_MOST_COLUMNS = 1 << 14
+_MOST_COLUMNS, _MOST_ROWS = 1 << 14, 1 << 20  # of a sheet, in the programs that write them
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 _COLUMN = re.compile(r"([A-Z]{1,3})(\d+)")
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _NO_TEXT = frozenset({"annotation", "note", "rPh", "ruby-text"})
@@ -42,7 +43,7 @@ def opened_book(path: Path, kind: Kind) -> Iterator[dict[str, Iterator[Row]]]:
         with zipfile.ZipFile(source) as archive:
             book = _Book(archive, name)
             yield book.ods() if kind is Kind.ODS else book.xlsx()
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (*_DAMAGED, ValueError) as error:  # ValueError: what is to be a number is none
         raise DataError(f"{name}: not {kind}, or damaged or encrypted: {error}") from error
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror or error}") from error
@@ -71,6 +72,8 @@ class _Book:
             elif event == "end":
                 repeated = int(attribute(element, "number-rows-repeated") or 1)
                 cells = _ods_cells(element) if index == wanted else []
+                if cells and repeated > _MOST_ROWS:
+                    raise DataError(f"{self._name}:{number + 1}: a row stands {repeated:,} times")
                 for i in range(repeated if cells else 0):
                     yield number + i + 1, cells
                 number += repeated

@@ -27,9 +27,10 @@ class Cue:
     start: int
     end: int
     text: str
-    """On one line, without tags; None where it is not UTF-8."""
+    """On one line, without tags."""
     line: int
     is_invalid: bool = False
+    """Whether it is not UTF-8."""
 
 
 class Subtitles(TwoFiles):
@@ -129,7 +130,7 @@ def _without_number(text: list[str | None]) -> list[str | None]:
     rest = list(text)
     while rest and rest[-1] is not None and not rest[-1].strip():
         rest.pop()
-    if rest and rest[-1] is not None and rest[-1].strip().isdecimal() and len(rest) > 0:
+    if rest and rest[-1] is not None and rest[-1].strip().isdecimal():
         rest.pop()
     return rest
 

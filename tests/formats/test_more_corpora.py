@@ -68,7 +68,7 @@ def xlsx(*sheets: Sequence[Sequence[str]], inline: bool = False) -> bytes:
     return file.getvalue()
 
 
-def ods(rows: Sequence[Sequence[str]]) -> bytes:
+def ods(rows: Sequence[Sequence[str]], *, repeated: str = "1") -> bytes:
     body = ""
     for row in rows:
         cells = "".join(
@@ -80,7 +80,8 @@ def ods(rows: Sequence[Sequence[str]]) -> bytes:
             for cell in row
         )
         empty = '<table:table-cell table:number-columns-repeated="16000"/>'
-        body += f"<table:table-row>{cells}{empty}</table:table-row>"
+        row_start = f'<table:table-row table:number-rows-repeated="{repeated}">'
+        body += f"{row_start}{cells}{empty}</table:table-row>"
     row_end = "<table:table-cell/></table:table-row>"
     empty_rows = f'<table:table-row table:number-rows-repeated="1048000">{row_end}'
     names = " ".join(f'xmlns:{name}="urn:{name}"' for name in ("office", "table", "text"))
@@ -149,6 +150,14 @@ def test_a_damaged_spreadsheet_is_one_error(tmp_path: Path, name: str, cut: int)
     path = tmp_path / name
     path.write_bytes((xlsx(TABLE) if name == "m.xlsx" else ods(TABLE))[:cut])
     with pytest.raises(DataError, match=name):
+        read(str(path), "de>en")
+
+
+@pytest.mark.parametrize("repeated", ["9999999999", "often"])
+def test_a_row_that_stands_too_often_is_one_error(tmp_path: Path, repeated: str) -> None:
+    path = tmp_path / "m.ods"
+    path.write_bytes(ods(TABLE, repeated=repeated))
+    with pytest.raises(DataError, match=r"m\.ods"):
         read(str(path), "de>en")
 
 
