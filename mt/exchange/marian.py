@@ -51,14 +51,13 @@ _READ = {
 _OF_NO_MATTER = {
     *("bert-train-type-embeddings", "bert-type-vocab-size", "dec-cell", "dec-cell-base-depth"),
     *("dec-cell-high-depth", "dim-rnn", "enc-cell", "enc-cell-depth", "enc-type"),
-    *("input-types", "transformer-aan-activation", "transformer-aan-depth", "max-length"),
-    *("transformer-guided-alignment-layer", "ulr-dim-emb", "ulr-trainable-transformation"),
+    *("transformer-aan-activation", "transformer-aan-depth", "max-length"),
+    "transformer-guided-alignment-layer",
     *("char-highway", "char-stride", "char-conv-filters-num", "char-conv-filters-widths"),
-    *("right-left", "lemma-dim-emb", "lemma-dependency", "factors-combine", "factors-dim-emb"),
+    "factors-combine",
     *("transformer-depth-scaling", "transformer-dropout", "transformer-dropout-attention"),
     *("transformer-dropout-ffn", "dropout-rnn", "dropout-src", "dropout-trg"),
-    *("embedding-fix-src", "embedding-fix-trg", "embedding-normalization", "embedding-vectors"),
-    *("original-type", "transformer-heads-decoder"),
+    *("embedding-fix-src", "embedding-fix-trg", "embedding-vectors", "original-type"),
 }
 """Settings of other architectures than the one that is taken, or of training alone."""
 

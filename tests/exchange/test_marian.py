@@ -213,6 +213,9 @@ def test_norms_before_sublayers_and_at_the_end_of_stacks_are_known(tmp_path: Pat
     ("change", "message"),
     [
         ({"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"}, "autoreg = 'rnn', for which"),
+        ({"right-left": True}, "an option that mt does not know: right-left = True"),
+        ({"lemma-dim-emb": 64}, "does not know: lemma-dim-emb = 64"),
+        ({"input-types": ["sequence", "class"]}, "does not know: input-types"),
         ({"type": "s2s"}, "type = 's2s', for which mt has no form"),
         ({"transformer-ffn-activation": "elu"}, "transformer-ffn-activation = 'elu', for which"),
         ({"transformer-alibi-decoder": True}, "does not know: transformer-alibi-decoder = True"),
