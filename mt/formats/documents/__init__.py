@@ -1,0 +1,30 @@
+"""Documents: files that come back as the same kind of file, their text translated.
+
+`open_document` finds the format; each module reads and writes one family of formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from mt.errors import DataError
+from mt.formats.documents.unit import Document, DocumentOptions
+from mt.formats.kind import Kind
+
+_READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {}
+
+
+def open_document(path: Path, kind: Kind, options: DocumentOptions) -> Document:
+    """Read a file of a kind that is known as a document.
+
+    Raises DataError for a kind that is none, and for a file at fault.
+    """
+    if kind not in _READERS:
+        raise DataError(f"{path}: {kind} is not translated as a document")
+    return _READERS[kind](path, options)
+
+
+def is_document(kind: Kind) -> bool:
+    """Whether files of a kind are translated as documents."""
+    return kind in _READERS
