@@ -121,6 +121,16 @@ def open_corpora(paths: Sequence[str], options: ReadingOptions | None = None) ->
     return Corpora(readers=tuple(readers), source_language=source, target_language=target)
 
 
+def hold_pairs(paths: Sequence[Path]) -> bool:
+    """Whether one file, or two, hold both sides in a format of corpora that their names say."""
+    kinds = [kind_of(path, read_start(path, HEAD)) for path in paths if path.is_file()]
+    if kinds != [kind_of_name(path) for path in paths]:
+        return False
+    if len(kinds) == 1:
+        return kinds[0] in _ONE_FILE
+    return len(kinds) == 2 and all(kind in _TWO_FILES and kind != Kind.TEXT for kind in kinds)
+
+
 def _known(path: Path) -> tuple[Path, Kind]:
     """The path and what it is, if it can be a corpus."""
     if not path.exists() and not is_standard_input(path):

@@ -12,17 +12,16 @@ from mt.errors import ConfigError
 from mt.evaluation.metrics import Measured, Metric, Recipe, measure, metrics_for, too_long_for_ter
 from mt.evaluation.results import TEST_NAMES, Result, Sampling, results_of
 from mt.events import Event, Listener, Notice, ignore
-from mt.formats.text import read_text_lines
 from mt.model_folder.folder import read_config
 from mt.tasks.requests import EvaluateRequest, TranslateRequest
 from mt.tasks.scored_text import (
     System,
     choose_recipe,
-    read_references,
     read_systems,
     warn_of_hypotheses,
     warn_of_references,
 )
+from mt.tasks.test_set import read_test_set
 from mt.tasks.translate import Translating
 from mt.tasks.trivial_systems import (
     SeenOverlap,
@@ -90,21 +89,20 @@ def evaluate(request: EvaluateRequest, listener: Listener = ignore) -> Evaluatio
         listener(event)
 
     _refuse_contradictions(request)
-    sources = None if request.source is None else read_text_lines(Path(request.source))
     systems = read_systems(request.hypotheses)
-    lengths = [(system.name, len(system.hypotheses)) for system in systems]
-    if sources is not None:
-        lengths.insert(0, (str(request.source), len(sources)))
-    paths = [Path(path) for path in request.references]
-    references = read_references(paths, lengths)
-    scoring = request.scoring
     config = None if request.model is None else read_config(Path(request.model))
+    known = "", request.scoring.target_language or ""
     if config is not None:
-        scoring = dataclasses.replace(
-            scoring,
-            target_language=scoring.target_language or config.target_language,
-            symbols=scoring.symbols or config.tokenizer.takes_symbols,
-        )
+        known = config.source_language, config.target_language
+    test = read_test_set(request, systems, known, hear)
+    sources, references = test.sources, test.references
+    paths = [Path(path) for path in request.references]
+    scoring = request.scoring
+    scoring = dataclasses.replace(
+        scoring,
+        target_language=scoring.target_language or known[1] or test.target_language,
+        symbols=scoring.symbols or (config is not None and config.tokenizer.takes_symbols),
+    )
     recipe = choose_recipe(paths, scoring, hear)
     metrics = metrics_for(references, recipe)
     warn_of_references(references, paths, recipe, hear)

@@ -168,7 +168,8 @@ class ScoreRequest:
     model: StrPath
     others: Sequence[StrPath] = ()
     source: StrPath
-    target: StrPath
+    """Without `target`, a file that holds both sides."""
+    target: StrPath | None = None
     """One of the two files may be "-", standard input."""
     length_penalty: LengthPenalty | None = None
     alpha: float | None = None

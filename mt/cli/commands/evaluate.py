@@ -49,7 +49,8 @@ class _Flags:
         """What is to be evaluated; a page and a card have intervals."""
         source, references = self.source, self.files
         if self.model is not None:
-            source, references = self.files[0], self.files[1:]
+            # One file holds both sides.
+            source, references = self.files[0], self.files[1:] or self.files
         return EvaluateRequest(
             model=self.model,
             others=self.others,
@@ -116,6 +117,7 @@ def command(flags: _Flags) -> None:
 
     \b
     mt eval -m MODEL SOURCE REFERENCE...          translate SOURCE and score it
+    mt eval -m MODEL FILE                         the same with FILE of both sides: TMX, TSV, ...
     mt eval --hyp FILE REFERENCE...               score FILE
     mt eval --hyp A --hyp B --paired bs REF...    score two systems, and test their difference
     """
@@ -152,6 +154,8 @@ def command(flags: _Flags) -> None:
 
 def _refuse_contradictions(flags: _Flags) -> None:
     """Refuse flags that go with another form of the command."""
+    from mt.formats import hold_pairs
+
     model, num_files = flags.model, len(flags.files)
     if model is None and not flags.hyp:
         raise click.UsageError(
@@ -161,7 +165,7 @@ def _refuse_contradictions(flags: _Flags) -> None:
         raise click.UsageError("--source has an effect without -m only: SOURCE is the first file")
     if flags.card and (model is None or flags.others):
         raise click.UsageError("--card has an effect with one -m MODEL only, whose card it is")
-    if num_files < (1 if model is None else 2):
+    if num_files == 0 or (model is not None and num_files == 1 and not hold_pairs(flags.files)):
         raise click.UsageError("Missing argument 'REFERENCE...'.")
     if flags.sentences is not None and not flags.sentences.parent.is_dir():
         raise click.UsageError(f"--sentences {flags.sentences}: there is no such folder")

@@ -36,7 +36,7 @@ class _Flags:
 @click.command("score")
 @model_option(required=True, says="Model folder.")
 @click.argument("source", type=PATH)
-@click.argument("target", type=PATH)
+@click.argument("target", type=PATH, required=False)
 @click.option(
     "--length-penalty",
     type=click.Choice(["none", "mean", "gnmt"]),
@@ -66,7 +66,7 @@ def command(flags: _Flags) -> None:
 
     One score a line, in order: the natural-log probability of the translation over the length
     penalty. A translation by `mt translate` has the score that it was given there. One of the files
-    may be - for standard input.
+    may be - for standard input. Without TARGET, SOURCE is a file of both sides: TMX, TSV, PO, ...
     """
     if flags.alignment and flags.as_json:
         raise click.UsageError("--alignment prints no JSON; --json holds the alignments too")
@@ -74,10 +74,15 @@ def command(flags: _Flags) -> None:
     from mt.cli.line_progress import shown_progress
     from mt.cli.pair_lines import pair_lines
     from mt.tasks.score import Scoring
+    from mt.tasks.test_set import pairs_to_score
 
     console = stderr_console()
     request = flags.request
-    pairs = pair_lines(request.source, request.target)
+    pairs = pairs_to_score(request, notices(console.print))
+    if pairs is None:
+        if request.target is None:
+            raise click.UsageError("Missing argument 'TARGET'.")
+        pairs = pair_lines(request.source, request.target)
     scoring = Scoring(request, notices(console.print))
     as_line = _line_writer(scoring.scorer, flags)
     with shown_progress(console, done="pairs scored") as count:
