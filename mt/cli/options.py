@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
 
-from mt.config import Architecture, TrainedTokenizer
+from mt.config import DROPPABLE, Architecture, CorpusConfig, TrainedTokenizer
 from mt.config.presets import PRESETS
 from mt.config.toml import merged, parse_assignment, read_config_file
 from mt.tasks.requests import MetricName, Settings
@@ -404,3 +404,21 @@ def typed_command() -> str:
     typed = None if context is None else context.find_root().obj
     command = shlex.join(["mt", *map(str, typed or ())])
     return command.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+drop_options = options(
+    click.option(
+        "--drop",
+        multiple=True,
+        type=click.Choice(DROPPABLE),
+        metavar="FINDING",
+        help="Leave pairs out for which mt check has this finding (docs/data.md).",
+    ),
+    click.option(
+        "--keep",
+        multiple=True,
+        type=click.Choice(DROPPABLE),
+        metavar="FINDING",
+        help=f"Do not leave them out. Left out by default: {', '.join(CorpusConfig().drop)}.",
+    ),
+)

@@ -70,7 +70,14 @@ class CorpusRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest(CorpusRequest):
-    """A corpus to be examined."""
+    """A corpus to be examined, and its clean pairs to be written."""
+
+    outputs: Sequence[StrPath] = ()
+    """One file of both sides, or two of plain text, source first; none: nothing is written."""
+    drop: Sequence[Droppable] = ()
+    """Findings for which a pair is left out of them, beside those of `CorpusConfig`."""
+    keep: Sequence[Droppable] = ()
+    """Those for which it is not."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mt import __version__
 from mt.config import SearchConfig
-from mt.config.filters import FilterConfig
+from mt.config.filters import FilterConfig, adjusted
 from mt.events import Listener
 from mt.files import require_writable
 from mt.files.digests import blake2b, blocks_of_file
@@ -90,10 +90,8 @@ def made_pairs(request: PairsRequest, listener: Listener) -> MadePairs:
 
 def filter_settings(filtering: Filtering) -> FilterConfig:
     """The signs for which translations are left out, by --drop and --keep over the default."""
-    usual = FilterConfig()
-    dropped = dict.fromkeys((*usual.drop, *filtering.drop))
-    left = tuple(name for name in dropped if name not in filtering.keep)
-    return FilterConfig(drop=left, min_score=filtering.min_score)
+    dropped = adjusted(FilterConfig().drop, add=filtering.drop, remove=filtering.keep)
+    return FilterConfig(drop=dropped, min_score=filtering.min_score)
 
 
 def name_of(models: Iterable[Path]) -> str:

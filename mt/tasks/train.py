@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mt.config import CorpusConfig
+from mt.config.filters import adjusted
 from mt.config.toml import Values, merged
 from mt.errors import ConfigError, DataError, ModelFolderError
 from mt.events import Listener, Notice, ignore, to_all
@@ -214,8 +215,7 @@ def _overrides(request: TrainRequest) -> Values:
     overrides = merged(request.settings, given, _budget(request))
     if request.drop or request.keep:
         before = overrides.get("corpus", {}).get("drop", CorpusConfig().drop)
-        dropped = dict.fromkeys((*before, *request.drop))
-        left = tuple(name for name in dropped if name not in request.keep)
+        left = adjusted(before, add=request.drop, remove=request.keep)
         overrides = merged(overrides, {"corpus": {"drop": left}})
     return overrides
 

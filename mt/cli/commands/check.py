@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from mt.cli.options import filled, reading_options
+from mt.cli.options import PATH, drop_options, filled, reading_options
 from mt.tasks.requests import CheckRequest
 
 
@@ -25,6 +25,15 @@ class _Flags:
     "--against", multiple=True, help="Test or validation set that the corpus must not hold."
 )
 @reading_options("Languages, for example de-en; else by suffixes.")
+@click.option(
+    "--write",
+    "outputs",
+    multiple=True,
+    type=PATH,
+    metavar="FILE",
+    help="Write the pairs that mt train would take: one .tsv, .jsonl or .tmx, or two of text.",
+)
+@drop_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 @filled(_Flags)
 def command(flags: _Flags) -> int:
@@ -35,13 +44,20 @@ def command(flags: _Flags) -> int:
 
     \b
     mt check train.de train.en --against test.de --against test.en
+    mt check memory.tmx --drop near_duplicate --write clean.tmx
     """
+    if not flags.request.outputs and (flags.request.drop or flags.request.keep):
+        raise click.UsageError("--drop and --keep have an effect with --write only")
     from mt.cli.check_output import print_report, report_record
-    from mt.tasks.check import check
+    from mt.cli.console import describe_corpus
+    from mt.tasks.check import check, write_clean
 
     report = check(flags.request)
     if flags.as_json:
         click.echo(json.dumps(report_record(report), ensure_ascii=False))
     else:
         print_report(report)
+    if flags.request.outputs:
+        for line in describe_corpus(write_clean(flags.request)):
+            click.echo(line, err=True)
     return 1 if report.is_at_fault else 0

@@ -10,6 +10,7 @@ import click
 from mt.cli.options import (
     PATH,
     device_options,
+    drop_options,
     filled,
     reading_options,
     run_options,
@@ -17,7 +18,7 @@ from mt.cli.options import (
     typed_command,
     weight_option,
 )
-from mt.config import DROPPABLE, CorpusConfig, ExportForm
+from mt.config import ExportForm
 from mt.tasks.requests import TrainRequest
 
 _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
@@ -33,20 +34,7 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
     "--against", multiple=True, help="Test set whose lines are kept out of training, like --dev's."
 )
 @weight_option
-@click.option(
-    "--drop",
-    multiple=True,
-    type=click.Choice(DROPPABLE),
-    metavar="FINDING",
-    help="Leave pairs out for which mt check has this finding (docs/data.md).",
-)
-@click.option(
-    "--keep",
-    multiple=True,
-    type=click.Choice(DROPPABLE),
-    metavar="FINDING",
-    help=f"Do not leave them out. Left out by default: {', '.join(CorpusConfig().drop)}.",
-)
+@drop_options
 @reading_options("Languages, for example de-en; else by suffixes.")
 @run_options
 @click.option(
