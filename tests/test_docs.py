@@ -1,4 +1,4 @@
-"""The documents are true: settings are those of the code, commands of the README run.
+"""The documents are true: settings are those of the code, the commands that they show run.
 
 `python -m tests.test_docs` writes docs/settings.md and the findings of docs/data.md anew.
 """
@@ -12,13 +12,15 @@ import re
 import shlex
 import shutil
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
 import pytest
 
 import mt.config
-from mt.cli.main import main
+from mt.cli.main import cli, main
 from mt.config import Config
 from mt.config.filters import DOUBTS
 from mt.config.presets import PRESETS, preset
@@ -29,6 +31,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = ROOT / "docs" / "settings.md"
 DATA = ROOT / "docs" / "data.md"
 STARTER = ROOT / "data" / "starter"
+COMMANDS = cli.list_commands(click.Context(cli))
 OPTIONAL = {"export": "ctranslate2"}
 """Packages that commands need and a reader may lack."""
 
@@ -122,21 +125,43 @@ def test_the_page_on_data_shows_every_form() -> None:
     assert all(f"`.{suffix}`" in text for suffix in FORMATS), FORMATS
 
 
-def readme_commands() -> list[str]:
-    text = (ROOT / "README.md").read_text("utf-8")
-    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+def test_what_is_installed_is_this_distribution() -> None:
+    """The index has another `mt`: its name must not be given to pip."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    files = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "mt").rglob("*.py")]
+    extras = [
+        each
+        for file in files
+        for each in re.findall(r"([\w-]+)\[(\w+)\]['`]", file.read_text("utf-8"))
+    ]
+    asked = {name for name, extra in extras if extra in project["optional-dependencies"]}
+    assert asked == {project["name"]}
+    assert project["name"] != "mt"
+
+
+def shown_commands() -> list[str]:
+    """The commands of the README, and those of the page that goes on from it."""
+    texts = [(ROOT / name).read_text("utf-8") for name in ("README.md", "docs/commands.md")]
+    blocks = re.findall(r"```sh\n(.*?)```", "".join(texts), flags=re.DOTALL)
     return [line for block in blocks for line in block.split("\n") if line]
 
 
-def test_the_readme_shows_every_command() -> None:
-    shown = {shlex.split(command)[1] for command in readme_commands()}
+def test_the_readme_is_short_and_names_every_command() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.split()) <= 900
+    missing = [name for name in COMMANDS if f"`mt {name}`" not in text]
+    assert missing == []
+
+
+def test_every_command_is_shown() -> None:
+    shown = {shlex.split(command)[1] for command in shown_commands()}
     assert shown == {
         *("train", "translate", "eval", "average", "check", "export", "score", "inspect"),
         *("compare", "plot", "report", "distil", "backtranslate"),
     }
 
 
-def test_the_commands_of_the_readme_run(
+def test_the_commands_shown_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Each command runs as it stands, on a little text and with a budget of a few updates."""
@@ -161,7 +186,7 @@ def test_the_commands_of_the_readme_run(
     (tmp_path / "memory.tmx").write_text(memory, "utf-8")
     small = ["--set", "model.d_model=16", "--set", "model.d_inner=16", "--set", "model.heads=2"]
     small += ["--set", "model.initialisation=xavier"]  # else a model of two updates says nothing
-    for number, command in enumerate(readme_commands()):
+    for number, command in enumerate(shown_commands()):
         words, _, redirected = command.partition(" > ")
         words, _, given = words.partition(" < ")
         arguments = shlex.split(words)[1:]

@@ -21,23 +21,46 @@ from mt.cli.interruption import ended_by_signals, remove_left, status_of
 from mt.cli.streams import ReaderGoneError, standard_streams
 from mt.errors import MtError
 
-_COMMANDS = {
-    "train": ("train", "Train a translation model on a parallel corpus."),
-    "translate": ("translate", "Translate standard input or files."),
-    "eval": ("evaluate", "Score a model, or a file of translations."),
-    "compare": ("compare", "Tell where one system is better than another."),
-    "score": ("score", "Score given translations, and align their words."),
-    "report": ("report", "Tell all that is known of a model, as a page."),
-    "inspect": ("inspect", "Show what a model attends to, as a page."),
-    "plot": ("plot", "Draw training curves."),
-    "backtranslate": ("backtranslate", "Make training pairs of text in the target language."),
-    "distil": ("distil", "Train a fast student on what a model translates."),
-    "average": ("average", "Average the weights of models, or of states of one run."),
-    "import": ("import_", "Make a model folder of another program's model."),
-    "export": ("export", "Write a model for another program."),
-    "check": ("check", "Tell what is wrong with a corpus."),
+_GROUPS = {
+    "Train": {
+        "check": ("check", "Tell what is wrong with a corpus, and write its clean pairs."),
+        "train": ("train", "Train a translation model on a parallel corpus."),
+        "backtranslate": ("backtranslate", "Make training pairs of text in the target language."),
+        "distil": ("distil", "Train a fast student on what a model translates."),
+        "average": ("average", "Average the weights of models, or of states of one run."),
+    },
+    "Use": {
+        "translate": ("translate", "Translate standard input or files."),
+        "score": ("score", "Score given translations, and align their words."),
+    },
+    "Measure": {
+        "eval": ("evaluate", "Score a model, or a file of translations."),
+        "compare": ("compare", "Tell where one system is better than another."),
+    },
+    "Look": {
+        "report": ("report", "Tell all that is known of a model, as a page."),
+        "inspect": ("inspect", "Show what a model attends to, as a page."),
+        "plot": ("plot", "Draw training curves."),
+    },
+    "Exchange": {
+        "import": ("import_", "Make a model folder of another program's model."),
+        "export": ("export", "Write a model for another program."),
+    },
 }
+"""The commands, with their modules and a line of help, in the order in which they are used."""
+_COMMANDS = {name: command for group in _GROUPS.values() for name, command in group.items()}
 
+_OTHER_NAMES = {
+    "evaluate": "eval",
+    "beam-size": "beam",
+    "beam_size": "beam",
+    "nbest": "n-best",
+    "n_best": "n-best",
+    "max-len": "max-length",
+    "max_length": "max-length",
+    "batch_size": "batch-size",
+}
+"""What other programs call commands and options that mean the same here."""
 
 _KERNELS_KEPT = "64"
 _KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
@@ -82,6 +105,17 @@ class _LazyGroup(click.Group):
         with _held_errors():
             return super().invoke(ctx)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; raises NoSuchCommand, with the names that are like it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(
+                error.command_name, possibilities=_COMMANDS, ctx=ctx
+            ) from None
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order in which they are used."""
         return list(_COMMANDS)
@@ -96,13 +130,20 @@ class _LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+        widest = max(map(len, _COMMANDS))
+        for title, group in _GROUPS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(widest), text) for name, (_, text) in group.items()]
+                formatter.write_dl(rows)
 
 
 @click.group(
     cls=_LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "token_normalize_func": lambda name: _OTHER_NAMES.get(name, name),
+    },
 )
 @click.version_option(__version__, prog_name="mt", message="%(prog)s %(version)s")
 def cli() -> None:

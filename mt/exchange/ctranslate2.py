@@ -15,7 +15,7 @@ from mt.files.library_paths import library_path
 Stored = Literal["float32", "float16", "bfloat16", "int8"]
 """Types in which the weights of matrices can be stored."""
 
-INSTALL = "Install it: pip install 'mt[ctranslate2]'"
+INSTALL = "Install it: pip install 'mt-trainer[ctranslate2]'"
 
 
 def is_installed() -> bool:

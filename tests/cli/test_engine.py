@@ -305,7 +305,7 @@ def test_without_the_library_mt_translates_or_says_what_to_install(
     run = translate(folder).check()
     assert "mt: engine mt: the package ctranslate2 is not installed\n" in run.err
     message = translate(folder, "--engine", "ctranslate2").check_refusal(status=2)
-    assert message.endswith("pip install 'mt[ctranslate2]'")
+    assert message.endswith("pip install 'mt-trainer[ctranslate2]'")
 
 
 def test_int8_that_loses_too_much_is_refused_and_remembered(folder: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mt.cli import commands
+from tests.cases.runs import run_here
 from tests.cli.starter import DE, EN, status_of
 
 COMMANDS = sorted(Path(commands.__file__).parent.glob("[!_]*.py"))
@@ -132,3 +133,18 @@ def test_scores_as_json_are_one_object(capsys: pytest.CaptureFixture[str]) -> No
     scores = json.loads(capsys.readouterr().out)["scores"]
     assert [score["name"] for score in scores] == ["BLEU", "chrF2", "chrF2++", "TER", "exact"]
     assert all(score["score"] <= 100 and "nrefs:2" in score["signature"] for score in scores)
+
+
+def test_a_misspelt_command_or_option_names_the_right_one() -> None:
+    assert "'translate'?)" in run_here("tranlate").check(2).err
+    assert "--beam" in run_here("translate", "--beem", "3").check(2).err
+
+
+def test_names_of_other_programs_mean_the_same(tmp_path: Path) -> None:
+    """The folder is missing, so that the error says that all options were understood."""
+    flags = ("--beam-size", "3", "--nbest", "2", "--max-len", "9")
+    message = run_here("translate", "-m", tmp_path / "none", *flags).check_refusal()
+    assert "none" in message
+    wrong = run_here("translate", "-m", tmp_path / "none", "--beam-size", "x").check(2).err
+    assert "'--beam'" in wrong
+    assert "REFERENCE" in run_here("evaluate", "--hyp", "a").check(2).err

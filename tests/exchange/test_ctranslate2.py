@@ -199,7 +199,7 @@ def test_without_the_package_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     folder = write_model(tmp_path / "m")
     message = run_here("export", "-m", folder, "-o", tmp_path / "ct2").check_refusal(status=2)
-    assert message.endswith("pip install 'mt[ctranslate2]'")
+    assert message.endswith("pip install 'mt-trainer[ctranslate2]'")
     assert not (tmp_path / "ct2").exists()
 
 

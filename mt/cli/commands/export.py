@@ -45,9 +45,9 @@ from mt.tasks.requests import ExportRequest
 def command(request: ExportRequest) -> None:
     """Write a model for another program.
 
-    ctranslate2: a folder for CTranslate2 (pip install 'mt[ctranslate2]'), weights, vocabulary and
-    tokenizer. CTranslate2 takes and gives pieces; docs/export.md shows how. With --into-model
-    mt translate searches by it: docs/engine.md.
+    ctranslate2: a folder for CTranslate2 (pip install 'mt-trainer[ctranslate2]'): weights,
+    vocabulary and tokenizer. CTranslate2 takes and gives pieces; docs/export.md shows how. With
+    --into-model mt translate searches by it: docs/engine.md.
 
     huggingface: a folder for MarianMTModel and MarianTokenizer, of a model of that form (mt train
     --preset marian). Where transformers is installed, logits are compared with it.
