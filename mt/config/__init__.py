@@ -83,6 +83,8 @@ class Config:
     """Name of the preset that the settings started from."""
     fine_tuned_from: str = ""
     """Name of the model folder whose weights training started from; empty for random ones."""
+    num_new_pieces: int = 0
+    """Pieces of a tokenizer of its own that `fine_tuned_from` had not."""
     distilled_from: str = ""
     """Name of the teacher whose translations it was trained on; empty for text as it was found."""
     longest_source: int = 0

@@ -59,7 +59,7 @@ def fact_rows(facts: CardFacts) -> list[tuple[str, str]]:
         ("languages", [_direction(config)]),
         ("architecture", [_architecture(config)]),
         ("tokenizer", [_tokenizer(config)]),
-        ("fine-tuned from", [config.fine_tuned_from]),
+        ("fine-tuned from", [_parent(config)]),
         ("imported from", [imported.sentence] if imported else []),
         ("distilled from", [config.distilled_from]),
         ("frozen in training", [] if averaged else [", ".join(config.training.freeze)]),
@@ -100,6 +100,12 @@ def _yaml_list(values: Iterable[str]) -> str:
 
 def _direction(config: Config) -> str:
     return f"{config.source_language or 'source'} → {config.target_language or 'target'}"
+
+
+def _parent(config: Config) -> str:
+    """The model that training started from, if there is one."""
+    new = f", which lacked {config.num_new_pieces} of the pieces" if config.num_new_pieces else ""
+    return config.fine_tuned_from and f"{config.fine_tuned_from}{new}"
 
 
 def _architecture(config: Config) -> str:

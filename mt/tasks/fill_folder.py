@@ -26,7 +26,7 @@ from mt.model_folder.seen_lines import SeenLines
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.tasks.advice import tell_few_pairs
-from mt.tasks.fine_tune import Start
+from mt.tasks.fine_tune import Start, settle_new_tokenizer
 from mt.tasks.rejected_pairs import rejected_pairs
 from mt.tasks.requests import TrainRequest
 from mt.text.symbols import MOST_SYMBOLS
@@ -155,6 +155,7 @@ def fill_folder(
     _keep_seen_lines(folder, start)
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
     config = dataclasses.replace(config, longest_source=_longest_source(training, start))
+    config = settle_new_tokenizer(start, config, tokenizers, listener)
     prepared = prepared.of_run(
         tokenizers=tokenizers,
         names=[reader.files[0] for reader in inputs.train],
@@ -215,13 +216,17 @@ def settle_sizes(
     plan: RunPlan, overrides: Values, corpus: CorpusRead, *, listener: Listener
 ) -> Config:
     """The settings of a run, with preset and vocabulary size by the corpus where not given."""
-    if plan.start is not None:
+    if plan.start is not None and not plan.start.new_tokenizer:
         return plan.draft(overrides)
     preset_name = plan.request.preset
     num_pairs = corpus.num_used + corpus.dropped.get(TOO_LONG, 0)
-    name = preset_name or preset_for(num_pairs)
-    config = _of_preset(name, overrides)
-    chosen = [] if preset_name else [f"preset {name}"]
+    chosen = []
+    if plan.start is not None:
+        config = plan.draft(overrides)
+    else:
+        name = preset_name or preset_for(num_pairs)
+        config = _of_preset(name, overrides)
+        chosen += [] if preset_name else [f"preset {name}"]
     if config.tokenizer.takes_symbols:
         size = config.tokenizer.vocab_size or MOST_SYMBOLS
         config = config.with_values({"tokenizer": {"vocab_size": size}})

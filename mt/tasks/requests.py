@@ -88,6 +88,8 @@ class TrainRequest(CorpusRequest):
     resume: StrPath | None = None
     start: StrPath | None = None
     """Model folder whose weights, tokenizer and architecture the run starts from."""
+    new_tokenizer: bool = False
+    """Train a tokenizer for the corpus all the same; its pieces start from those of `start`."""
     tokenizer_of: StrPath | None = None
     """Model folder whose tokenizer, without anything else, is taken over; else it is trained."""
     dev: Sequence[str] = ()

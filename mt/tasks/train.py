@@ -113,7 +113,9 @@ def _plan(request: TrainRequest, start: Start | None) -> RunPlan:
     """
     overrides = _overrides(request)
     if request.tokenizer_of is None:
-        tokenizers = None if start is None else start.tokenizers
+        tokenizers = None
+        if start is not None and not start.new_tokenizer:
+            tokenizers = start.tokenizers
         return RunPlan(request=request, overrides=overrides, start=start, tokenizers=tokenizers)
     if start is not None or overrides.get("tokenizer"):
         raise ConfigError(
@@ -223,6 +225,11 @@ def _overrides(request: TrainRequest) -> Values:
 def _start_of(request: TrainRequest) -> Start | None:
     """The model that a new run starts from, if there is one."""
     if request.start is None:
+        if request.new_tokenizer:
+            raise ConfigError(
+                "--new-tokenizer has an effect with --from only",
+                hint="Without it every run trains a tokenizer, or give --from PARENT",
+            )
         return None
     assert request.output is not None
     return load_start(
@@ -230,4 +237,5 @@ def _start_of(request: TrainRequest) -> Start | None:
         Path(request.output),
         preset_name=request.preset,
         overrides=_overrides(request),
+        new_tokenizer=request.new_tokenizer,
     )

@@ -188,7 +188,7 @@ def _make_trainer(
     torch.manual_seed(config.training.seed)
     model = model_folder.build_model(config, tokenizers)
     if start is not None:
-        start.give_weights(model)
+        start.give_weights(model, tokenizers)
     if not ranks.is_first:  # the same weights, but other dropout
         torch.manual_seed(config.training.seed + _SEEDS_APART * ranks.rank)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 
 from mt.errors import ModelFolderError
 from mt.text.normalise import is_blank, normalise
-from mt.text.subwords import byte_pieces, read_sentencepiece
+from mt.text.subwords import byte_pieces, cut_inside, read_sentencepiece
 from mt.text.tokenizer import RESERVED, UNKNOWN, Tokenizer
 from mt.text.words import word_of_each_token
 
@@ -103,6 +103,11 @@ class ImportedTokenizer(Tokenizer):
         code, text = self._split(text)
         pieces = (*code, *self._processor.EncodeAsPieces(text))
         return [piece.strip(_SPACE) for piece in pieces if piece not in self._ids]
+
+    def parts(self, texts: Sequence[str]) -> list[list[int]]:
+        """For each text the ids that spell it, as inside of a line; unknown pieces are left out."""
+        cut = cut_inside(self._processor, texts)
+        return [[self._ids[piece] for piece in pieces if piece in self._ids] for pieces in cut]
 
     def decode(self, ids: Iterable[int]) -> str:
         """Text of token ids; reserved ids, languages and broken bytes leave nothing behind."""

@@ -80,6 +80,11 @@ class SubwordTokenizer(Tokenizer):
         """None: bytes spell what the vocabulary lacks."""
         return []
 
+    def parts(self, texts: Sequence[str]) -> list[list[int]]:
+        """For each text the ids that spell it, as inside of a line; every text is spelt."""
+        cut = cut_inside(self._processor, texts)
+        return [[self._processor.PieceToId(piece) for piece in pieces] for pieces in cut]
+
     def decode(self, ids: Iterable[int]) -> str:
         """Text of token ids; reserved ids and broken bytes leave nothing behind."""
         return normalise(b"".join(self.spell(ids)).decode("utf-8", errors="replace"))
@@ -112,6 +117,18 @@ def read_sentencepiece(model: bytes, *, name: str) -> Any:
     except (RuntimeError, UnicodeDecodeError) as error:  # the latter of its own message
         raise ModelFolderError(f"{name} is not a sentencepiece model") from error
     return processor
+
+
+def cut_inside(processor: Any, texts: Sequence[str]) -> list[list[str]]:
+    """The pieces of each text as inside of a line, where no space is put before it.
+
+    Each is cut behind a character that no piece has, at which every cut parts.
+    """
+    pieces = (processor.IdToPiece(i) for i in range(processor.GetPieceSize()))
+    taken = set().union(*pieces)
+    wall = next(char for char in map(chr, range(0xE000, 0xF900)) if char not in taken)  # private
+    num_before = len(processor.EncodeAsPieces(wall))
+    return [processor.EncodeAsPieces(wall + text)[num_before:] for text in texts]
 
 
 def byte_pieces(processor: Any) -> dict[str, bytes]:

@@ -87,6 +87,11 @@ class SymbolTokenizer(Tokenizer):
         """The symbols of `text` that are not in the vocabulary, in order."""
         return [symbol for symbol in symbols_of(text) if symbol not in self._ids]
 
+    def parts(self, texts: Sequence[str]) -> list[list[int]]:
+        """The id of each text that is a symbol, after a space (U+2581); of others none."""
+        found = (self._ids.get(text.removeprefix("\u2581")) for text in texts)
+        return [[] if i is None else [i] for i in found]
+
     def decode(self, ids: Iterable[int]) -> str:
         """The symbols of ids with single spaces between them; reserved ids leave nothing behind."""
         return " ".join(self._symbols[i] for i in ids if i > UNKNOWN)

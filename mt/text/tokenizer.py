@@ -47,6 +47,13 @@ class Tokenizer(ABC):
         """The parts of `text` for which there is no token, in order: those with the id UNKNOWN."""
 
     @abstractmethod
+    def parts(self, texts: Sequence[str]) -> list[list[int]]:
+        """For each text the ids that spell it, without `normalise`, as inside of a line.
+
+        A space is written as U+2581. What no token spells is left out.
+        """
+
+    @abstractmethod
     def decode(self, ids: Iterable[int]) -> str:
         """Text of token ids; reserved ids leave nothing behind."""
 

@@ -46,6 +46,11 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
 @click.option("--resume", type=PATH, help="Continue the run of this model folder.")
 @click.option("--from", "start", type=PATH, help="Fine-tune this trained model.")
 @click.option(
+    "--new-tokenizer",
+    is_flag=True,
+    help="With --from: train a tokenizer for CORPUS, whose pieces start from those of that model.",
+)
+@click.option(
     "--rejected",
     type=PATH,
     help="Write the pairs left out: reason, location, source, target, tab-separated.",
@@ -82,6 +87,7 @@ def command(request: TrainRequest) -> int:
     mt train train.de.gz train.en.gz --dev dev.de --dev dev.en -o checkpoints/de-en --minutes 30
     mt train --resume checkpoints/de-en --minutes 60
     mt train memory.tmx --from checkpoints/de-en -o checkpoints/de-en-memory
+    mt train a.en a.lug --from checkpoints/en-de --new-tokenizer -o checkpoints/en-lug
     """
     if request.resume is None and not request.corpus:
         raise click.UsageError("Missing argument 'CORPUS...'.")
