@@ -228,6 +228,8 @@ class Validated(Event):
     """A few (source, hypothesis, reference) triples to look at."""
     by_origin: dict[str, dict[str, float]] = field(default_factory=dict)
     """Scores by name of each corpus of the validation set, where it has several."""
+    also: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Scores by name of each further validation set, which decides nothing."""
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Mean and half width of 95 % of bootstrap samples of scores, by name."""
     num_pairs: int | None = None

@@ -198,7 +198,8 @@ class TrainingConsole:
             f"[{clock(event.seconds)}] epoch {event.epoch:.1f}, update {event.update:,}: dev "
             f"{scores}{best} (took {event.validation_seconds:.0f} s)"
         )
-        for name, scores_there in event.by_origin.items():
+        further = {f"also {name}": scores for name, scores in event.also.items()}
+        for name, scores_there in {**event.by_origin, **further}.items():
             told = " · ".join(f"{metric} {score:.2f}" for metric, score in scores_there.items())
             self._line(f"    {name}: {told}")
         for source, hypothesis, reference in event.samples:

@@ -37,7 +37,7 @@ def model_card(facts: CardFacts) -> str:
         direction=_direction(config),
         version=__version__,
         facts=_table("| | |", fact_rows(facts)),
-        dev_scores="" if best is None else _dev_scores(best, facts.starting_scores),
+        dev_scores="" if best is None else _dev_scores(best, facts),
         test_scores=test_set_scores(facts.results),
         corpus="" if corpus is None else _corpus(corpus, facts.dev, config),
         commands=_commands(facts.commands),
@@ -151,8 +151,9 @@ def _counted(number: int, name: str) -> str:
     return f"{number} {name}{'' if number == 1 else 's'}"
 
 
-def _dev_scores(best: Validated, starting_scores: dict[str, float]) -> str:
-    """The scores of the validation set."""
+def _dev_scores(best: Validated, facts: CardFacts) -> str:
+    """The scores of the validation set, and of further ones."""
+    starting_scores = facts.starting_scores
     rows = []
     for name, score in best.scores.items():
         signature = best.signatures.get(name)
@@ -164,12 +165,19 @@ def _dev_scores(best: Validated, starting_scores: dict[str, float]) -> str:
     for origin, scores in best.by_origin.items():
         shown = ", ".join(f"{name} {score:.2f}" for name, score in scores.items())
         rows.append((f"dev {origin}", shown, ""))
+    for origin, scores in best.also.items():
+        for name, score in scores.items():
+            rows.append((f"also {origin}: {name}", f"{score:.2f}", ""))
+            if name in facts.starting_also.get(origin, {}) and best.update > 0:
+                before = facts.starting_also[origin][name]
+                rows.append((f"also {origin}: {name} before", f"{before:.2f}", ""))
+    also = " By the sets that follow *also* nothing was chosen." if best.also else ""
     scored = "the validation set"
     if best.num_pairs is not None:
         scored = f"a sample of {best.num_pairs:,} of the {best.num_all_pairs:,} pairs of {scored}"
     return f"""
 Of {scored} (dev), by which the weights were chosen, so that they flatter the model a little. \
-Intervals: 95 % of 1,000 bootstrap samples of the sentences.
+Intervals: 95 % of 1,000 bootstrap samples of the sentences.{also}
 
 {_table(_SCORE_HEAD, rows)}
 """

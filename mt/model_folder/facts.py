@@ -53,6 +53,8 @@ class CardFacts:
     ended: TrainingEnded | None = None
     starting_scores: dict[str, float] = dataclasses.field(default_factory=dict)
     """Of the weights that fine-tuning started from."""
+    starting_also: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
+    """Theirs on further validation sets."""
     averaged: Averaged | None = None
     imported: Imported | None = None
     corpus: CorpusRead | None = None
@@ -88,7 +90,7 @@ def read_facts(folder: Path, config: Config) -> CardFacts:
                 facts.started, facts.ended = event, None
             case Validated():
                 if event.update == 0:
-                    facts.starting_scores = event.scores
+                    facts.starting_scores, facts.starting_also = event.scores, event.also
                 if event.is_best:
                     facts.best = event
             case TrainingEnded():

@@ -18,6 +18,7 @@ training/            what resuming needs; may be deleted afterwards
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from mt import __version__
@@ -79,13 +80,15 @@ def read_config(folder: Path) -> Config:
         raise ModelFolderError(error.message, hint=error.hint) from error
 
 
-def read_dev_pairs(folder: Path) -> list[tuple[str, str]]:
+def read_dev_pairs(folder: Path, names: Sequence[str] = DEV) -> list[tuple[str, str]]:
     """The validation set of a model folder; none where its files are not there.
+
+    `names` are those of its files.
 
     Raises ModelFolderError where they cannot be read or have unequal numbers of lines.
     """
     sides = []
-    for name in DEV:
+    for name in names:
         path = folder / name
         try:
             sides.append([line.decode("utf-8") for line in split_lines([path.read_bytes()])])
@@ -96,7 +99,8 @@ def read_dev_pairs(folder: Path) -> list[tuple[str, str]]:
     sources, targets = sides
     if len(sources) != len(targets):
         raise ModelFolderError(
-            f"{folder} is damaged: {DEV[0]} has {len(sources)} lines, {DEV[1]} has {len(targets)}"
+            f"{folder} is damaged: {names[0]} has {len(sources)} lines, {names[1]} has "
+            f"{len(targets)}"
         )
     return list(zip(sources, targets, strict=True))
 

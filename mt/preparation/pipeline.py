@@ -51,6 +51,9 @@ class CorpusInputs:
     train: tuple[Reader, ...]
     dev: tuple[Reader, ...]
     against: tuple[Reader, ...]
+    """Sets that the corpus must not hold; `also` is among them."""
+    also: tuple[Reader, ...] = ()
+    """Further validation sets."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,6 +42,8 @@ class Prepared:
     corpus: CorpusRead
     dev: tuple[tuple[str, int], ...]
     """Name and number of pairs of each corpus of the validation set."""
+    also: tuple[tuple[str, int], ...] = ()
+    """The same of each further validation set."""
     tokenizers: dict[str, str] = field(default_factory=dict)
     """The SHA-256 of each tokenizer file by its name, whose ids the token store holds; empty where
     mt 0.1 wrote it."""
@@ -64,6 +66,7 @@ class Prepared:
                 key=values["key"],
                 corpus=CorpusRead(origins=origins),
                 dev=dev,
+                also=tuple((name, count) for name, count in values.get("also", [])),
                 tokenizers=dict(values.get("tokenizers", {})),
                 files=dict(values.get("files", {})),
             )

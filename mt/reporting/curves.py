@@ -2,7 +2,7 @@
 
 Series have the names of `mt train --tensorboard`: `train/loss`, `train/learning_rate`,
 `train/gradient_norm`, and of each score of the validation set `dev/NAME`, of one corpus of it
-`dev/NAME/CORPUS`.
+`dev/NAME/CORPUS`, of a further validation set `also/NAME/SET`.
 """
 
 from __future__ import annotations
@@ -172,9 +172,10 @@ class _CurvesBuilder:
                 for name, value in record["scores"].items():
                     if name == "loss" or not is_sample:
                         self._add(f"dev/{name}", record, value)
-                for corpus, scores in record.get("by_origin", {}).items():
-                    for name, value in scores.items():
-                        self._add(f"dev/{name}/{corpus}", record, value)
+                for kind, key in (("dev", "by_origin"), ("also", "also")):
+                    for corpus, scores in record.get(key, {}).items():
+                        for name, value in scores.items():
+                            self._add(f"{kind}/{name}/{corpus}", record, value)
                 self._signatures |= record["signatures"]
                 if record["is_best"]:
                     self._best_update = record["update"]

@@ -68,11 +68,17 @@ def _figures(curves: Curves) -> list[str]:
         if name not in _ERRORS
     ]
     errors = [_line(curves, "dev/SER", "SER", dots=True)]
+    also = [
+        _line(curves, series, " of ".join(series.split("/", 2)[1:]), dots=True)
+        for series in curves.series
+        if series.startswith("also/") and series.split("/")[1] not in _ERRORS
+    ]
     rate_unit, rate = _rate(curves)
     for title, unit, lines in (
         ("Loss", "nats per target token, less is better; ", loss),
         ("Scores of the validation set", "more is better; ", scores),
         ("Symbol error rate of the validation set", "per cent, less is better; ", errors),
+        ("Scores of further validation sets", "more is better; ", also),
         ("Learning rate", rate_unit, [rate]),
     ):
         drawn = [line for line in lines if line.points]

@@ -10,9 +10,9 @@ _FIRST_SHARE = 8  # one of so many lines comes first where minutes are counted
 _CHARACTERS_PER_LINE = 200
 
 
-def fixed_sample(size: int) -> list[int]:
+def fixed_sample(size: int, most: int = SAMPLE) -> list[int]:
     """The lines that stand for a set of so many: every Nth, always the same."""
-    count = min(size, SAMPLE)
+    count = min(size, most)
     return [number * size // count for number in range(count)]
 
 

@@ -26,6 +26,7 @@ from mt.model_folder.seen_lines import SeenLines
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.tasks.advice import tell_few_pairs
+from mt.tasks.also_dev import store_also_dev
 from mt.tasks.fine_tune import Start, settle_new_tokenizer
 from mt.tasks.rejected_pairs import rejected_pairs
 from mt.tasks.requests import TrainRequest
@@ -88,10 +89,12 @@ def open_inputs(plan: RunPlan) -> tuple[pipeline.CorpusInputs, Values]:
     )
     known = opened.source_language, opened.target_language
     reading = dataclasses.replace(reading, languages=known if all(known) else None)
+    also = open_corpora(request.also_dev, reading).readers
     inputs = pipeline.CorpusInputs(
         train=opened.readers,
         dev=open_corpora(request.dev, reading).readers,
-        against=open_corpora(request.against, reading).readers,
+        against=(*open_corpora(request.against, reading).readers, *also),
+        also=also,
     )
     weights = _weights(inputs.train, request.weights, draft.corpus.weights)
     values = dict(plan.overrides)
@@ -121,6 +124,7 @@ def fill_folder(
         [digest_of(reader) for reader in readers]
         for readers in (inputs.train, inputs.dev, inputs.against)
     )
+    also = store_also_dev(training, inputs.also, pipeline.rules_of(draft), listener)
     key = key_of_run(draft, corpus=digests, others=others, tokenizers=given)
     rejected = None if plan.request.rejected is None else Path(plan.request.rejected)
     # The pairs left out are known only to a run that reads them.
@@ -163,6 +167,7 @@ def fill_folder(
         digests=digests,
         weights=config.corpus.weights,
     )
+    prepared = dataclasses.replace(prepared, also=also)
     listener(prepared.corpus)
     if start is None and not config.tokenizer.takes_symbols:
         tell_few_pairs(prepared.corpus.num_used, listener)

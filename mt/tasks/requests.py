@@ -94,6 +94,8 @@ class TrainRequest(CorpusRequest):
     """Model folder whose tokenizer, without anything else, is taken over; else it is trained."""
     dev: Sequence[str] = ()
     """Validation set; without one it is held out."""
+    also_dev: Sequence[str] = ()
+    """Further validation sets of a run with `start`, which are scored and decide nothing."""
     weights: Sequence[tuple[str, float]] = ()
     """Files of corpora, and how often their pairs come in an epoch."""
     drop: Sequence[Droppable] = ()

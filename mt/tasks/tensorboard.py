@@ -94,9 +94,10 @@ class TensorBoardFiles:
         if "loss" in event.scores:
             perplexity = math.exp(min(event.scores["loss"], _MOST_NATS))
             self._add("dev/perplexity", perplexity, event.update)
-        for origin, scores in event.by_origin.items():
-            for name, score in scores.items():
-                self._add(f"dev/{name}/{origin}", score, event.update)
+        for kind, sets in (("dev", event.by_origin), ("also", event.also)):
+            for origin, scores in sets.items():
+                for name, score in scores.items():
+                    self._add(f"{kind}/{name}/{origin}", score, event.update)
         self._since, self._tokens = event.seconds, 0  # a validation is no part of the speed
         self._writer.flush()
 

@@ -225,6 +225,11 @@ def _overrides(request: TrainRequest) -> Values:
 def _start_of(request: TrainRequest) -> Start | None:
     """The model that a new run starts from, if there is one."""
     if request.start is None:
+        if request.also_dev:
+            raise ConfigError(
+                "--also-dev shows what a run with --from forgets, and there is no --from",
+                hint="Leave it out, or score by mt eval",
+            )
         if request.new_tokenizer:
             raise ConfigError(
                 "--new-tokenizer has an effect with --from only",

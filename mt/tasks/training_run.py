@@ -21,6 +21,7 @@ from mt.model_folder.card_file import CardWriter
 from mt.preparation import dev_set, pipeline
 from mt.preparation.reuse import Prepared
 from mt.tasks.advice import advise
+from mt.tasks.also_dev import read_also_dev, tell_forgetting
 from mt.tasks.fine_tune import Start, warn_without_gain
 from mt.tasks.machine import describe_run
 from mt.tasks.metrics_file import MetricsFile
@@ -158,6 +159,8 @@ def run_training(
     warn_without_gain(config.fine_tuned_from, best, run.listener)
     trivial = None
     if ranks.is_first:
+        if prepared.also:
+            tell_forgetting(folder, config, run.listener)
         trivial = advise(
             folder,
             config,
@@ -216,6 +219,7 @@ def _make_trainer(
             translator,
             prepared.dev,
             ranks,
+            also=read_also_dev(training, prepared.also),
             config=config,
             listener=run.listener,
         ),

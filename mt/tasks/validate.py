@@ -18,6 +18,7 @@ from mt.config import Config
 from mt.errors import ModelFolderError
 from mt.events import Listener
 from mt.model_folder.folder import read_dev_pairs
+from mt.tasks.also_dev import AlsoSet
 from mt.tasks.dev_lines import SAMPLE, cut_up, fixed_sample, in_turn
 from mt.tasks.dev_scores import Scoring, interval_of, scores_by_origin, scoring_for
 from mt.training.best import Extent
@@ -37,6 +38,7 @@ def make_validator(
     origins: Sequence[tuple[str, int]],
     ranks: Ranks,
     *,
+    also: Sequence[AlsoSet] = (),
     config: Config,
     listener: Listener,
 ) -> Validator:
@@ -44,12 +46,13 @@ def make_validator(
 
     `translator` is asked for anew each time: it translates with the weights as they are then.
     `origins` are the names and numbers of pairs of the corpora in it: where there are several, each
-    is scored by itself too. Each rank translates its share, and all have the scores.
+    is scored by itself too. Each rank translates its share, and all have the scores. The sets of
+    `also` are scored after it, whatever time is left.
     """
     pairs = read_dev_pairs(folder)
     if not pairs:
         raise ModelFolderError(f"{folder} has no validation set")
-    return _DevSet(
+    first = _DevSet(
         sources=[source for source, _ in pairs],
         references=[reference for _, reference in pairs],
         origins=origins,
@@ -57,7 +60,29 @@ def make_validator(
         config=config,
         translator=translator,
         scores_of=scoring_for(config, listener),
-    ).validate
+    )
+    further = {
+        each.name: dataclasses.replace(
+            first, sources=each.sources, references=each.references, origins=()
+        )
+        for each in also
+    }
+
+    def validate(task: ValidationTask) -> TranslationScores | None:
+        found, begun = first.validate(task), time.monotonic()
+        if found is None:
+            return None
+        by_name = {}
+        for name, each in further.items():
+            scores = each.all_scores(task)
+            if scores is None:
+                return None
+            by_name[name] = scores
+        return dataclasses.replace(
+            found, also=by_name, also_seconds=time.monotonic() - begun if further else 0.0
+        )
+
+    return validate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +146,13 @@ class _DevSet:
             sample_seconds=sample_seconds,
             whole_seconds=seconds * self._size() / max(done, 1),
         )
+
+    def all_scores(self, task: ValidationTask) -> dict[str, float] | None:
+        """The scores of the whole set, whatever time is left; None where a stop is asked for."""
+        patient = ValidationTask(should_stop=task.should_stop, report=task.report)
+        everything = list(range(len(self.sources)))
+        texts = self._translated(self.translator(self.config), everything, patient)
+        return None if texts is None else self._scores(texts, everything, "whole").scores
 
     def _timed(
         self,

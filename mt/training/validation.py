@@ -45,6 +45,8 @@ class TranslationScores:
     """A few (source, hypothesis, reference) triples."""
     by_origin: dict[str, dict[str, float]] = field(default_factory=dict)
     """Scores of each corpus of the validation set, where it has several."""
+    also: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Scores of each further set, which decides nothing."""
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Mean and half width of 95 % of bootstrap samples of scores, by name."""
     extent: Extent = "whole"
@@ -56,7 +58,9 @@ class TranslationScores:
     num_all_pairs: int | None = None
     """Pairs of the validation set."""
     loss_seconds: float = 0.0
-    """What the loss took."""
+    """What the loss took, and in the end what does not depend on the time that is left."""
+    also_seconds: float = 0.0
+    """What further sets took."""
     look_seconds: float = 0.0
     """What the look took; 0 where there was none."""
     sample_seconds: float = 0.0
@@ -189,5 +193,8 @@ def score_weights(
     of_sample = {"loss": loss, **(translated.of_sample or translated.scores)}
     scores = {"loss": loss, **translated.scores}
     return dataclasses.replace(
-        translated, scores=scores, of_sample=of_sample, loss_seconds=loss_seconds
+        translated,
+        scores=scores,
+        of_sample=of_sample,
+        loss_seconds=loss_seconds + translated.also_seconds,
     )

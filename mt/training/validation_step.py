@@ -86,6 +86,7 @@ class ValidationStep:
                 validation_seconds=taken,
                 samples=scored.samples,
                 by_origin=scored.by_origin,
+                also=scored.also,
                 intervals=scored.intervals,
                 num_pairs=scored.num_pairs,
                 num_all_pairs=scored.num_all_pairs,

@@ -31,6 +31,12 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
     "--dev", multiple=True, help="Validation set: two --dev, or one of both sides; else held out."
 )
 @click.option(
+    "--also-dev",
+    multiple=True,
+    help="With --from: also score this set, given as --dev is, at each validation, from before "
+    "the first update on; it decides nothing.",
+)
+@click.option(
     "--against", multiple=True, help="Test set whose lines are kept out of training, like --dev's."
 )
 @weight_option
