@@ -15,7 +15,7 @@ Activation = Literal["relu", "gelu", "swish", "swiglu"]
 Sinusoids = Literal["interleaved", "halves", "marian"]
 Initialisation = Literal["xavier", "depth"]
 TiedEmbeddings = Literal["all", "target", "none"]
-ExportForm = Literal["ctranslate2", "huggingface"]
+ExportForm = Literal["ctranslate2", "huggingface", "marian"]
 """Programs that a model can be written for."""
 
 

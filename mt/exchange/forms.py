@@ -22,10 +22,29 @@ _KNOWN: dict[ExportForm, dict[str, tuple[object, ...]]] = {
         "activation": ("relu", "gelu", "swish"),
         "biases": (True,),
     },
+    "marian": {
+        "architecture": ("encoder-decoder",),
+        "positions": ("sinusoidal",),
+        "sinusoids": ("marian",),
+        "norm": ("post", "pre"),
+        "norm_kind": ("layernorm",),
+        "norm_epsilon": (1e-6,),
+        "activation": ("relu", "gelu", "swish"),
+        "biases": (True,),
+        "zero_start": (True,),
+        "scale_embeddings": (True,),
+    },
 }
 _NAMES: dict[ExportForm, str] = {
     "ctranslate2": "CTranslate2",
     "huggingface": "Hugging Face's MarianMTModel",
+    "marian": "Marian",
+}
+_HINTS: dict[ExportForm, str | None] = {
+    "ctranslate2": None,
+    "huggingface": "--preset marian has such a form",
+    "marian": "--preset marian --set model.sinusoids=marian --set model.norm_epsilon=1e-6 has such "
+    "a form",
 }
 
 
@@ -41,8 +60,7 @@ def refuse_other_forms(config: Config, form: ExportForm, *, name: str) -> None:
 def require_form(config: Config, form: ExportForm) -> None:
     """Raise ConfigError, naming the setting, for settings that a program has no form for."""
     if found := _unfit(config, form):
-        hint = "--preset marian has such a form" if form == "huggingface" else None
-        raise ConfigError(f"--for {form}: this run has {found}", hint=hint)
+        raise ConfigError(f"--for {form}: this run has {found}", hint=_HINTS[form])
 
 
 def _unfit(config: Config, form: ExportForm) -> str:
@@ -50,7 +68,7 @@ def _unfit(config: Config, form: ExportForm) -> str:
     settings: list[tuple[str, object, tuple[object, ...]]] = [
         (f"model.{key}", getattr(config.model, key), known) for key, known in _KNOWN[form].items()
     ]
-    if form == "huggingface":
+    if form != "ctranslate2":
         heads = config.model.heads
         settings.append(("model.key_value_heads", config.model.key_value_heads or heads, (heads,)))
         settings.append(("tokenizer.kind", config.tokenizer.kind, ("unigram", "bpe", "imported")))

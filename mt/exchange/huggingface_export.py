@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from mt import __version__
 from mt.config import Config
@@ -35,15 +35,13 @@ from mt.exchange.huggingface import (
     VOCABULARY,
     WEIGHTS,
 )
+from mt.exchange.stacks import put_stacks
 from mt.exchange.transformers_check import compare_with_transformers
 from mt.files import new_folder, write_bytes, write_text
 from mt.files.library_paths import library_path
-from mt.model.attention import MultiHeadAttention
 from mt.model.encoder_decoder import EncoderDecoder
-from mt.model.feed_forward import FeedForward
-from mt.model.layers import DecoderLayer, EncoderLayer, Residual
 from mt.model_folder.folder import load_model
-from mt.text.imported import ImportedTokenizer
+from mt.text.imported import sentencepiece_of, warn_of_prefix
 from mt.text.tokenizer import RESERVED, Tokenizer
 
 LONGEST = 512
@@ -76,7 +74,7 @@ def export_huggingface(folder: Path, output: Path, listener: Listener = ignore) 
         if source.pieces != target.pieces:
             _write_vocabulary(temporary / TARGET_VOCABULARY, target)
         for name, tokenizer in ((SOURCE_SPM, tokenizers.source), (TARGET_SPM, tokenizers.target)):
-            write_bytes(temporary / name, _sentencepiece(tokenizer))
+            write_bytes(temporary / name, sentencepiece_of(tokenizer))
         compared = compare_with_transformers(
             model, temporary, source=source, target=target, with_start=False
         )
@@ -94,10 +92,7 @@ def export_huggingface(folder: Path, output: Path, listener: Listener = ignore) 
             },
         )
     listener(Notice(text=compared.sentence))
-    prefix = getattr(tokenizers.source, "prefix", "")
-    if prefix:
-        text = f"{prefix} is not put before lines there: write it before each of them"
-        listener(Notice(text=text, is_warning=True))
+    warn_of_prefix(tokenizers.source, listener)
 
 
 def _vocabulary(tokenizer: Tokenizer, pad: int) -> Vocabulary:
@@ -105,11 +100,6 @@ def _vocabulary(tokenizer: Tokenizer, pad: int) -> Vocabulary:
     own = tokenizer.pieces(range(len(RESERVED), tokenizer.vocab_size))
     pieces = [END, UNKNOWN, *own]
     return Vocabulary(pieces=[*pieces[:pad], PAD, *pieces[pad:]], start=pad, end=0, unknown=1)
-
-
-def _sentencepiece(tokenizer: Tokenizer) -> bytes:
-    """The sentencepiece model that cuts the text."""
-    return tokenizer.sentencepiece if isinstance(tokenizer, ImportedTokenizer) else tokenizer.model
 
 
 def _write_json(path: Path, values: object) -> None:
@@ -204,7 +194,7 @@ def _tensors(model: EncoderDecoder, source: Vocabulary, target: Vocabulary) -> d
     if config.zero_start:
         tensors[SHARED if config.tied == "all" else TARGET][start] = 0.0
     tensors[BIAS] = bias[None]
-    _put_stacks(tensors, model)
+    put_stacks(tensors, model)
     return {name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}
 
 
@@ -212,44 +202,3 @@ def _rows(tensor: Tensor, vocabulary: Vocabulary) -> Tensor:
     """The rows of mt's `tensor` (V, …) in the order of the other ids, as a copy."""
     place = {its: i for i, its in enumerate(vocabulary.order)}
     return tensor[torch.tensor([place[i] for i in range(len(vocabulary.pieces))])].detach()
-
-
-def _put_stacks(tensors: dict[str, Tensor], model: EncoderDecoder) -> None:
-    for number, layer in enumerate(model.encoder):
-        assert isinstance(layer, EncoderLayer)
-        place = f"model.encoder.layers.{number}"
-        _put_attention(tensors, f"{place}.self_attn", layer.attention, layer.attention_residual)
-        _put_feed_forward(tensors, place, layer)
-    for number, layer in enumerate(model.decoder):
-        assert isinstance(layer, DecoderLayer)
-        place = f"model.decoder.layers.{number}"
-        _put_attention(tensors, f"{place}.self_attn", layer.self_attention, layer.self_residual)
-        _put_attention(
-            tensors, f"{place}.encoder_attn", layer.cross_attention, layer.cross_residual
-        )
-        _put_feed_forward(tensors, place, layer)
-
-
-def _put_attention(
-    tensors: dict[str, Tensor], name: str, attention: MultiHeadAttention, residual: Residual
-) -> None:
-    for part in ("weight", "bias"):
-        key, value = getattr(attention.key_value, part).chunk(2)
-        tensors[f"{name}.q_proj.{part}"] = getattr(attention.query, part)
-        tensors[f"{name}.k_proj.{part}"], tensors[f"{name}.v_proj.{part}"] = key, value
-        tensors[f"{name}.out_proj.{part}"] = getattr(attention.output, part)
-    _put(tensors, f"{name}_layer_norm", residual.norm)
-
-
-def _put_feed_forward(
-    tensors: dict[str, Tensor], name: str, layer: EncoderLayer | DecoderLayer
-) -> None:
-    assert isinstance(layer.feed_forward, FeedForward)
-    _put(tensors, f"{name}.fc1", layer.feed_forward.inner)
-    _put(tensors, f"{name}.fc2", layer.feed_forward.outer)
-    _put(tensors, f"{name}.final_layer_norm", layer.feed_forward_residual.norm)
-
-
-def _put(tensors: dict[str, Tensor], name: str, module: nn.Module) -> None:
-    """Weight and bias of a module."""
-    tensors.update({f"{name}.{part}": tensor for part, tensor in module.named_parameters()})

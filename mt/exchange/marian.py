@@ -37,7 +37,7 @@ SPM = ("source.spm", "target.spm")
 END, UNKNOWN = "</s>", "<unk>"
 
 _ACTIVATIONS: dict[str, Activation] = {"swish": "swish", "relu": "relu", "gelu": "gelu"}
-_ORDERS: dict[tuple[str, str, str], NormOrder] = {("", "an", ""): "post", ("n", "a", "n"): "pre"}
+ORDERS: dict[tuple[str, str, str], NormOrder] = {("", "an", ""): "post", ("n", "a", "n"): "pre"}
 """Operations before and after a sublayer and at the end of a stack; a adds, n normalises."""
 _DIMENSIONS = ("enc-depth", "dec-depth", "dim-emb", "transformer-heads", "transformer-dim-ffn")
 _READ = {
@@ -47,6 +47,7 @@ _READ = {
     *("tied-embeddings", "tied-embeddings-src", "tied-embeddings-all", "output-omit-bias"),
     *("transformer-decoder-dim-ffn", "transformer-ffn-depth", "transformer-decoder-ffn-depth"),
     *("transformer-dim-aan", "transformer-decoder-autoreg", "skip", "layer-normalization"),
+    "transformer-attention-mask",
 }
 _OF_NO_MATTER = {
     *("bert-train-type-embeddings", "bert-type-vocab-size", "dec-cell", "dec-cell-base-depth"),
@@ -54,14 +55,14 @@ _OF_NO_MATTER = {
     *("transformer-aan-activation", "transformer-aan-depth", "max-length"),
     "transformer-guided-alignment-layer",
     *("char-highway", "char-stride", "char-conv-filters-num", "char-conv-filters-widths"),
-    "factors-combine",
+    *("factors-combine", "separator-symbol"),
     *("transformer-depth-scaling", "transformer-dropout", "transformer-dropout-attention"),
     *("transformer-dropout-ffn", "dropout-rnn", "dropout-src", "dropout-trg"),
     *("embedding-fix-src", "embedding-fix-trg", "embedding-vectors", "original-type"),
 }
 """Settings of other architectures than the one that is taken, or of training alone."""
 
-_PARTS = {
+PARTS = {
     **{f"self_{a}{b}": f"self_attn.{p}_proj.{n}" for a, n in (("W", "weight"), ("b", "bias"))
        for b, p in (("q", "q"), ("k", "k"), ("v", "v"), ("o", "out"))},
     **{f"context_{a}{b}": f"encoder_attn.{p}_proj.{n}" for a, n in (("W", "weight"), ("b", "bias"))
@@ -78,7 +79,7 @@ _PARTS = {
     "ffn_ffn_ln_bias": "final_layer_norm.bias",
 }  # fmt: skip
 """Hugging Face's names of the tensors of a layer."""
-_WHOLE = {
+WHOLE = {
     "Wemb": SHARED,
     "encoder_Wemb": SOURCE,
     "decoder_Wemb": TARGET,
@@ -189,6 +190,7 @@ def _form_of(options: Options) -> ModelConfig:
     options.demand("transformer-decoder-ffn-depth", 0, 2)
     options.demand("layer-normalization", False)
     options.demand("skip", False)
+    options.demand("transformer-attention-mask", "default")
     options.refuse_others(_READ | _OF_NO_MATTER)
     inner = options.get("transformer-dim-ffn", int)
     options.demand("transformer-decoder-dim-ffn", 0, inner)
@@ -201,7 +203,7 @@ def _form_of(options: Options) -> ModelConfig:
             ("postprocess-emb", "d"),
         )
     )
-    if (before, after, top) not in _ORDERS or of_embedding:
+    if (before, after, top) not in ORDERS or of_embedding:
         raise ModelFolderError(
             f"{options.name} adds and normalises in an order that mt has no form for: before "
             f"{before!r}, after {after!r}, at the end {top!r}, embeddings {of_embedding!r}"
@@ -216,7 +218,7 @@ def _form_of(options: Options) -> ModelConfig:
         decoder_layers=options.get("dec-depth", int),
         heads=options.get("transformer-heads", int),
         dropout=0.1,
-        norm=_ORDERS[before, after, top],
+        norm=ORDERS[before, after, top],
         norm_epsilon=EPSILON,
         activation=_ACTIVATIONS[activation],
         sinusoids="marian",
@@ -231,10 +233,10 @@ def _renamed(name: str, array: NDArray[np.generic], *, name_of_file: str) -> tup
     tensor = torch.from_numpy(array)
     plain = name.removesuffix("_pre")
     layer = _LAYER.fullmatch(plain)
-    if plain in _WHOLE:
-        new = _WHOLE[plain]
-    elif layer and layer[3] in _PARTS:
-        new = f"model.{layer[1]}.layers.{int(layer[2]) - 1}.{_PARTS[layer[3]]}"
+    if plain in WHOLE:
+        new = WHOLE[plain]
+    elif layer and layer[3] in PARTS:
+        new = f"model.{layer[1]}.layers.{int(layer[2]) - 1}.{PARTS[layer[3]]}"
     else:
         raise ModelFolderError(f"{name_of_file} has a tensor that mt has no form for: {name}")
     if new == BIAS or name in _KEPT:

@@ -79,8 +79,8 @@ def compare_with_transformers(
     transformers.utils.logging.disable_progress_bar()
     other = transformers.MarianMTModel.from_pretrained(library_path(folder), dtype=torch.float32)
     other.eval()
-    pairs = _pairs(len(source.order), len(target.order))
-    ours = _logits(model, pairs)
+    pairs = random_pairs(len(source.order), len(target.order))
+    ours = pair_logits(model, pairs)
     theirs = _their_logits(other, pairs, source.order, target.order)
     first = START if with_start else END
     shared = {i: its for i, its in enumerate(target.order) if its is not None and i >= first}
@@ -96,7 +96,7 @@ def compare_with_transformers(
     )
 
 
-def _pairs(source_vocab: int, target_vocab: int) -> list[tuple[list[int], list[int]]]:
+def random_pairs(source_vocab: int, target_vocab: int) -> list[tuple[list[int], list[int]]]:
     """Pairs of token ids of mt, of several lengths."""
     draw = random.Random(1)
 
@@ -111,7 +111,9 @@ def _pairs(source_vocab: int, target_vocab: int) -> list[tuple[list[int], list[i
 
 
 @torch.inference_mode()
-def _logits(model: TranslationModel, pairs: Sequence[tuple[list[int], list[int]]]) -> list[Tensor]:
+def pair_logits(
+    model: TranslationModel, pairs: Sequence[tuple[list[int], list[int]]]
+) -> list[Tensor]:
     """The logits (T + 1, V) of each pair."""
     source, mask = pad_with_end([source for source, _ in pairs])
     wanted, real = pad_with_end([target for _, target in pairs])

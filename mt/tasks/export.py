@@ -13,6 +13,7 @@ from mt.files import new_folder
 from mt.formats.text import read_text_lines
 from mt.tasks.convert import make_conversion
 from mt.tasks.engine import require_good
+from mt.tasks.export_marian import export_marian
 from mt.tasks.new_folder import refuse_existing
 from mt.tasks.requests import ExportRequest
 
@@ -20,7 +21,7 @@ from mt.tasks.requests import ExportRequest
 def export(request: ExportRequest, listener: Listener = ignore) -> Path:
     """Write the folder that another program reads, into the model folder or elsewhere; gives it.
 
-    Of Hugging Face a notice tells what came of comparing the two models.
+    Of Hugging Face and Marian a notice tells what came of comparing the two models.
 
     Raises ConfigError for a request at fault, ModelFolderError for a bad folder and for a model
     that the program has no form for, or says otherwise.
@@ -33,13 +34,14 @@ def export(request: ExportRequest, listener: Listener = ignore) -> Path:
         raise ConfigError("--check has an effect with --into-model only")
     model, output = Path(request.model), Path(request.output)
     refuse_existing(output)
-    if request.form == "huggingface":
+    if request.form != "ctranslate2":
         if request.precision != "float32":
             raise ConfigError(
                 f"--precision {request.precision}: {request.form} is written in float32"
             )
         listener(StageStarted(name=f"writing for {request.form}"))
-        export_huggingface(model, output, listener)
+        write = export_huggingface if request.form == "huggingface" else export_marian
+        write(model, output, listener)
         return output
     with new_folder(output.absolute()) as temporary:
         convert(model, temporary, stored=request.precision).tokenizers.save(temporary)

@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from mt.errors import ModelFolderError
+from mt.events import Listener, Notice
 from mt.text.normalise import is_blank, normalise
 from mt.text.subwords import byte_pieces, cut_inside, read_sentencepiece
 from mt.text.tokenizer import RESERVED, UNKNOWN, Tokenizer
@@ -148,6 +149,19 @@ class ImportedTokenizer(Tokenizer):
 def is_code(piece: str) -> bool:
     """Whether a piece is a target language, as `>>deu<<`."""
     return len(piece) > 4 and piece.startswith(">>") and piece.endswith("<<")
+
+
+def sentencepiece_of(tokenizer: Tokenizer) -> bytes:
+    """The sentencepiece model by which a tokenizer of subwords cuts text."""
+    return tokenizer.sentencepiece if isinstance(tokenizer, ImportedTokenizer) else tokenizer.model
+
+
+def warn_of_prefix(tokenizer: Tokenizer, listener: Listener) -> None:
+    """Warn of a language before all lines, which another program does not put there."""
+    prefix = tokenizer.prefix if isinstance(tokenizer, ImportedTokenizer) else ""
+    if prefix:
+        text = f"{prefix} is not put before lines there: write it before each of them"
+        listener(Notice(text=text, is_warning=True))
 
 
 def _text_of(spelled: Iterable[bytes]) -> str:

@@ -30,9 +30,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def train(base: Path, output: Path, *options: str | Path) -> Run:
     corpus = write_corpus(output.parent, "more", 100)
-    old = [word for path in write_corpus(output.parent, "old", 0) for word in ("--also-dev", path)]
-    arguments = ("--from", base, "-o", output, *BRIEF, *EACH, *FASTER, *old)
-    return run_here("train", *corpus, *arguments, *options).check()
+    old = [each for path in write_corpus(output.parent, "old", 0) for each in ("--also-dev", path)]
+    start = ("--from", base, "-o", output)
+    return run_here("train", *corpus, *start, *BRIEF, *EACH, *FASTER, *old, *options).check()
 
 
 def test_the_other_set_is_scored_from_before_the_first_update_to_the_end(
@@ -80,8 +80,8 @@ def test_it_decides_nothing_and_its_lines_are_not_trained_on(base: Path, tmp_pat
     ]
     assert scores[0] == scores[1]
     also = [word for path in old for word in ("--also-dev", path)]
-    more = ("-o", tmp_path / "mixed", *options, *also)
-    run = run_here("train", *corpus, *old, *more).check()
+    mixed = tmp_path / "mixed"
+    run = run_here("train", *corpus, *old, "-o", mixed, *options, *also).check()
     assert "60 dropped (overlap" in run.err
 
 

@@ -51,10 +51,9 @@ def make_parent(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
 
 def train_child(parent: Path, output: Path, *options: str, languages: str = "en nds") -> str:
     corpus = write_corpus(output.parent, "more", 100, languages=languages)
-    run = run_here(
-        *("train", *corpus, "--from", parent, "--new-tokenizer", "-o", output, *BRIEF),
-        *("--set", "training.metric=loss", *options),
-    )
+    start = ("--from", parent, "--new-tokenizer", "-o", output)
+    more = (*BRIEF, "--set", "training.metric=loss", *options)
+    run = run_here("train", *corpus, *start, *more)
     return run.check().err
 
 

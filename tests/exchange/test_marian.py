@@ -91,6 +91,10 @@ def settings_of(sizes: list[int], *, separate: bool, **changes: object) -> dict[
         "enc-cell": "gru",
         "transformer-guided-alignment-layer": "last",
         "lemma-dim-emb": 0,
+        "separator-symbol": "[eos]",
+        "transformer-attention-mask": "default",
+        "lemma-dependency": "",
+        "ulr": False,
         **changes,
     }
 
@@ -214,6 +218,7 @@ def test_norms_before_sublayers_and_at_the_end_of_stacks_are_known(tmp_path: Pat
     [
         ({"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"}, "autoreg = 'rnn', for which"),
         ({"right-left": True}, "an option that mt does not know: right-left = True"),
+        ({"transformer-attention-mask": "tree"}, "attention-mask = 'tree', for which mt has no"),
         ({"lemma-dim-emb": 64}, "does not know: lemma-dim-emb = 64"),
         ({"input-types": ["sequence", "class"]}, "does not know: input-types"),
         ({"type": "s2s"}, "type = 's2s', for which mt has no form"),

@@ -52,6 +52,9 @@ def command(request: ExportRequest) -> None:
     huggingface: a folder for MarianMTModel and MarianTokenizer, of a model of that form (mt train
     --preset marian). Where transformers is installed, logits are compared with it.
 
+    marian: an .npz file for Marian with its vocabularies, of a model of that form (docs/export.md),
+    which is read back and compared.
+
     \b
     mt export -m checkpoints/de-en -o checkpoints/de-en-ct2
     mt export -m checkpoints/de-en -o checkpoints/de-en-hf --format huggingface
