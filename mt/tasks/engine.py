@@ -165,7 +165,8 @@ def needs_own_search(
     """The first thing asked for that CTranslate2 has no form for, or none as mt promises it."""
     asked = {
         "an ensemble": num_models > 1,
-        "--glossary or --placeholders": options.glossary is not None,
+        "--glossary or --placeholders": options.glossary is not None
+        and not options.glossary.is_empty,
         "--sample": options.sampling is not None,
         "--mbr": options.utility is not None,
         "--prefix": demand.has_prefixes,
@@ -276,7 +277,10 @@ class _EngineFinder:
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order."""
-        fits = [each.demands == NO_DEMANDS and self.engine.has_room(len(each)) for each in sources]
+        fits = [
+            each.demands == NO_DEMANDS and not each.protected and self.engine.has_room(len(each))
+            for each in sources
+        ]
         found = iter(
             self.engine.search(
                 [each.tokens for each, fit in zip(sources, fits, strict=True) if fit]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mt.text.boundaries import is_of_word
 from mt.text.normalise import normalise
-from mt.text.placeholders import find_placeholders
+from mt.text.placeholders import find_placeholders, literal_pattern
 from mt.text.terms import Found, TermFinder, count_term, merged, read_terms
 from mt.text.truecase import Kept
 
@@ -48,7 +48,9 @@ class Glossary:
         A source that comes several times may be translated by any of its targets; one that is its
         own target stays as it is. Raises ValueError for a term without text.
         """
-        self._finder = TermFinder(merged(terms))
+        known = merged(terms)
+        self._has_terms = bool(known)
+        self._finder = TermFinder(known)
         self._placeholders = tuple(placeholders)
 
     @classmethod
@@ -66,13 +68,21 @@ class Glossary:
         """
         return cls(read_terms(Path(path), languages), placeholders=placeholders)
 
-    def asked(self, line: str) -> tuple[Asked, ...]:
-        """What a line asks for, in its order, each once; inside placeholders there are no terms."""
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are neither terms nor patterns: only what is protected by itself is kept."""
+        return not self._has_terms and not self._placeholders
+
+    def asked(self, line: str, protected: Sequence[str] = ()) -> tuple[Asked, ...]:
+        """What a line asks for, in its order, each once; inside placeholders there are no terms.
+
+        `protected` are texts that stay as they are in this line, beside what the patterns find.
+        """
         text = normalise(line)
         asked: dict[tuple[str, ...], Asked] = {}
         counts: Counter[str] = Counter()
         joined: set[str] = set()
-        for start, end, found in self._found(text):
+        for start, end, found in self._found(text, protected):
             each = text[start:end]
             if found is not None:
                 targets = found.term.targets
@@ -89,7 +99,7 @@ class Glossary:
             )
         return tuple(asked.values())
 
-    def kept(self, text: str) -> list[Kept]:
+    def kept(self, text: str, protected: Sequence[str] = ()) -> list[Kept]:
         """What a normalised text asks for, as it is to stand where case is restored.
 
         A term is written as the glossary has it, so that it is found there again, a placeholder as
@@ -97,13 +107,20 @@ class Glossary:
         """
         return [
             (start, end, text[start:end] if found is None else found.term.source)
-            for start, end, found in self._found(text)
+            for start, end, found in self._found(text, protected)
         ]
 
-    def _found(self, text: str) -> Iterator[tuple[int, int, Found | None]]:
+    def _patterns(self, protected: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+        literal = literal_pattern(map(normalise, protected))
+        return self._placeholders if literal is None else (*self._placeholders, literal)
+
+    def _found(
+        self, text: str, protected: Sequence[str]
+    ) -> Iterator[tuple[int, int, Found | None]]:
         """Where terms and placeholders (None) stand in a normalised text, in order."""
         start = 0
-        for first, last in [*find_placeholders(text, self._placeholders), (len(text), len(text))]:
+        spans = find_placeholders(text, self._patterns(protected))
+        for first, last in [*spans, (len(text), len(text))]:
             for found in self._finder.find(text, start, first):
                 yield found.start, found.end, found
             if last > first:
@@ -114,7 +131,8 @@ class Glossary:
         """Those of `asked` that a translation does not honour, by its text."""
         if not asked:
             return ()
-        spans = find_placeholders(text, self._placeholders)
+        patterns = self._patterns(each.source for each in asked if each.is_placeholder)
+        spans = find_placeholders(text, patterns)
         placeholders = Counter(text[start:end] for start, end in spans)
         return tuple(
             each

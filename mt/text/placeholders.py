@@ -55,6 +55,20 @@ def parse_placeholders(expressions: Iterable[str]) -> tuple[re.Pattern[str], ...
     return tuple(patterns)
 
 
+def literal_pattern(texts: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds texts as they are, no part of a longer word among them; None without texts."""
+    longest_first = sorted({text for text in texts if text}, key=lambda text: (-len(text), text))
+    if not longest_first:
+        return None
+    return re.compile("|".join(map(_literal, longest_first)))
+
+
+def _literal(text: str) -> str:
+    before = r"(?<!\w)" if re.match(r"\w", text[0]) else ""
+    after = r"(?!\w)" if re.match(r"\w", text[-1]) else ""
+    return before + re.escape(text) + after
+
+
 def find_placeholders(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:
     """The spans of placeholders, in order: of overlapping ones the first, then the longest."""
     spans = [match.span() for pattern in patterns for match in pattern.finditer(text)]

@@ -83,6 +83,11 @@ def split_long(
     return _as_segments(pieces)
 
 
+def sentences(text: str, language: str = "") -> list[str]:
+    """The sentences of a text with the white space behind them; joined they are the text."""
+    return _sentences(text, base_code(language))
+
+
 def join_translations(
     texts: Sequence[str], segments: Sequence[Segment], *, target_language: str = ""
 ) -> str:
@@ -98,14 +103,14 @@ def join_translations(
     last: Segment | None = None
     for text, segment in zip(texts, segments, strict=True):
         if text:
-            between = "" if last is None else _between(last, target_language)
+            between = "" if last is None else space_after(last, target_language)
             line += between + text
             last = segment
     return line
 
 
-def _between(segment: Segment, target_language: str) -> str:
-    """What stands after the translation of `segment`."""
+def space_after(segment: Segment, target_language: str) -> str:
+    """What stands after the translation of `segment`, before that of the next one."""
     if segment.cut == "character":
         return ""
     if segment.after.strip(" "):
@@ -123,9 +128,8 @@ class _Splitter:
     def __init__(self, count_tokens: Callable[[str], int], max_tokens: int, language: str) -> None:
         self._count = count_tokens
         self._max = max_tokens
-        self._language = language
         self._ways: tuple[tuple[Cut, Callable[[str], list[str]]], ...] = (
-            ("sentence", self._sentences),
+            ("sentence", lambda text: _sentences(text, language)),
             ("clause", lambda text: _cut_after(_CLAUSE, text)),
             ("word", lambda text: _cut_after(_WORD, text)),
         )
@@ -146,18 +150,6 @@ class _Splitter:
             *inner, last = self.split(part, way + 1)
             pieces += [*inner, dataclasses.replace(last, cut=cut)]
         return pieces if cut == "sentence" else self._packed(pieces)
-
-    def _sentences(self, text: str) -> list[str]:
-        whole = _SURROGATE.sub("\ufffd", text)  # sentencex takes no lone surrogates
-        parts = []
-        start = 0
-        for sentence in sentencex.segment(self._language, whole):
-            end = start + len(sentence)
-            parts += _cut_after(_MORE_STOPS, text[start:end])
-            start = end
-        if start != len(text):
-            raise RuntimeError(f"sentencex returned {start} of {len(text)} characters")
-        return parts
 
     def _packed(self, pieces: list[_Piece]) -> list[_Piece]:
         """Put neighbours together, as few parts as fit, of about the same length."""
@@ -215,6 +207,19 @@ class _Splitter:
     def _fair_share(self, num_tokens: int) -> int:
         """Tokens of a part when so many are shared out over as few parts as fit."""
         return math.ceil(num_tokens / max(1, math.ceil(num_tokens / self._max)))
+
+
+def _sentences(text: str, language: str) -> list[str]:
+    whole = _SURROGATE.sub("\ufffd", text)  # sentencex takes no lone surrogates
+    parts = []
+    start = 0
+    for sentence in sentencex.segment(language, whole):
+        end = start + len(sentence)
+        parts += _cut_after(_MORE_STOPS, text[start:end])
+        start = end
+    if start != len(text):
+        raise RuntimeError(f"sentencex returned {start} of {len(text)} characters")
+    return parts
 
 
 def _cut_after(marks: re.Pattern[str], text: str) -> list[str]:

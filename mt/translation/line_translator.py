@@ -159,16 +159,25 @@ class LineTranslator:
         *,
         first_line: int = 1,
         prefixes: Sequence[str] | None = None,
+        protected: Sequence[tuple[str, ...]] | None = None,
     ) -> list[Translation]:
         """Translate some lines together; warnings and random numbers count from `first_line`.
+
+        `protected` are texts of each line that are to stand in its translation as they are; it
+        needs a glossary, which may be empty.
 
         With `prefixes`, one a line, each translation begins with its own. A line with a prefix is
         translated whole: nobody says which of its parts a prefix is of.
 
         Raises DataError for a line or a prefix beyond a table of learned positions and for a prefix
-        that the tokenizer cannot spell, ValueError unless there are as many prefixes as lines.
+        that the tokenizer cannot spell, ValueError unless there are as many prefixes as lines, and
+        for protected texts without a glossary.
         """
-        read = self._reader.read(lines, first_line=first_line, prefixes=prefixes)
+        if protected is not None and self._glossary is None:
+            raise ValueError("protected texts need a glossary, which may be empty")
+        read = self._reader.read(
+            lines, first_line=first_line, prefixes=prefixes, protected=protected
+        )
         found = read.split.by_line(self._translate_parts(read.parts))
         translations = [
             Translation(
@@ -185,7 +194,10 @@ class LineTranslator:
         ]
         if self._glossary is None:
             return translations
-        return [_with_terms(each, self._glossary) for each in translations]
+        return [
+            _with_terms(each, self._glossary, of_line)
+            for each, of_line in zip(translations, protected or [()] * len(lines), strict=True)
+        ]
 
     def _translate_parts(self, parts: Sequence[Source]) -> list[tuple[TranslatedText, ...]]:
         """The translations of parts, in order; of one without tokens, the blank one."""
@@ -197,9 +209,11 @@ class LineTranslator:
         return found
 
 
-def _with_terms(translation: Translation, glossary: Glossary) -> Translation:
+def _with_terms(
+    translation: Translation, glossary: Glossary, protected: tuple[str, ...]
+) -> Translation:
     """With what the line asks for, and what of it each hypothesis lacks."""
-    terms = glossary.asked(translation.as_read)
+    terms = glossary.asked(translation.as_read, protected)
     hypotheses = tuple(
         dataclasses.replace(each, terms_missed=glossary.missed(terms, each.text))
         for each in translation.hypotheses

@@ -164,6 +164,21 @@ class Scorer:
             for pair, each in zip(pairs, forced, strict=True)
         ]
 
+    def align_tokens(self, pairs: Sequence[TokenPair]) -> list[list[Link]]:
+        """Tokens of pairs without a blank side that belong together, source first.
+
+        Each target token has the source token that it is aligned to, if any, and each source token
+        one target token at least (`AttentionView.links_both_ways`).
+        """
+        forced = force(
+            self.model,
+            pairs,
+            batch_size=self._batch_size,
+            dtype=self._dtype,
+            attention_of=(self.view.layer,),
+        )
+        return [self.view.links_both_ways(each.attention[self.view.layer]) for each in forced]
+
     @property
     def view(self) -> AttentionView:
         """The view of attention that aligns best by the examples, chosen when first needed.

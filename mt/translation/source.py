@@ -19,6 +19,8 @@ class Source:
     line: int
     """The number of that line, for warnings."""
     demands: Demands = NO_DEMANDS
+    protected: tuple[str, ...] = ()
+    """Texts of the line that its translation holds as they are (with a glossary, be it empty)."""
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -50,16 +50,25 @@ class SourceReader:
     listener: Listener
 
     def read(
-        self, lines: Sequence[str], *, first_line: int, prefixes: Sequence[str] | None
+        self,
+        lines: Sequence[str],
+        *,
+        first_line: int,
+        prefixes: Sequence[str] | None,
+        protected: Sequence[tuple[str, ...]] | None = None,
     ) -> SourceLines:
         """Read lines; warnings and random numbers count from `first_line`.
 
+        `protected` are the texts of each line that stay as they are, where there is a glossary.
+
         A line with a prefix is not split. Raises what `Translator.translate_window` does.
         """
+        protected = protected or [()] * len(lines)
         texts = in_usual_case(
             lines,
             self.tokenizers,
             glossary=self.glossary,
+            protected=protected,
             first_line=first_line,
             listener=self.listener,
         )
@@ -93,7 +102,10 @@ class SourceReader:
                 LineTooLong(line=first_line + i, num_tokens=longest, max_tokens=MOST_TOKENS)
             )
             sources[i], demands[i] = [], NO_DEMANDS  # it never meets the model
-        parts = self._parts(split, sources, demands, first_line)
+        parts = [
+            dataclasses.replace(part, protected=protected[part.line - first_line])
+            for part in self._parts(split, sources, demands, first_line)
+        ]
         return SourceLines(texts=texts, split=split, too_long=too_long, parts=parts)
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:

@@ -65,7 +65,7 @@ class Terminology:
         or if the other came to the length bound without all terms.
         """
         results = self._usual.search(sources)
-        asked = [self._glossary.asked(source.text) for source in sources]
+        asked = [self._glossary.asked(source.text, source.protected) for source in sources]
         again = {
             i: demands
             for i, result in enumerate(results)
