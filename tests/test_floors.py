@@ -23,12 +23,17 @@ FLOORS: dict[str, set[str]] = {
     "translation": {"text", "model", "search", "model_folder"},
     "exchange": {"text", "model", "search", "model_folder"},
     "synthetic": {"formats", "corpus", "text", "search", "translation"},
+    "documents": {"formats", "text", "translation"},
     "reporting": {"text", "model", "search", "model_folder", "translation", "evaluation"},
     "tasks": {
         *("formats", "corpus", "text", "model", "search", "evaluation", "model_folder"),
         *("preparation", "training", "translation", "exchange", "reporting", "synthetic"),
+        "documents",
     },
-    "cli": {"formats", "corpus", "text", "model_folder", "evaluation", "translation", "tasks"},
+    "cli": {
+        *("formats", "corpus", "text", "model_folder", "evaluation", "translation", "documents"),
+        "tasks",
+    },
 }
 """For each room, the rooms it may import; every room may import floor 0."""
 

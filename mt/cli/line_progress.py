@@ -20,8 +20,9 @@ class LineProgress:
     """Counts lines, and says how many there are, how fast they come, and how long it will take."""
 
     def __init__(self, done: str, share: Callable[[], float | None]) -> None:
-        """`done` names what is counted; `share` is how much of the input is done, if known."""
+        """`done` says what is counted, its name first; `share`: how much of the input, if known."""
         self._done = done
+        self._name = done.partition(" ")[0]
         self._share = share
         self._started = time.monotonic()
         self.num_lines = 0
@@ -49,7 +50,7 @@ class LineProgress:
         seconds = self.seconds
         parts = [f"{self.num_lines:,} {self._done}"]
         if self.num_lines:
-            parts.append(f"{self.num_lines / seconds:,.1f} lines/s")
+            parts.append(f"{self.num_lines / seconds:,.1f} {self._name}/s")
         share = self._share()
         if share:
             parts += [f"{share:.0%}", f"{clock(seconds * (1 - share) / share)} left"]
@@ -59,7 +60,7 @@ class LineProgress:
         """The state when all is done."""
         seconds = self.seconds
         rate = self.num_lines / seconds if seconds else 0.0
-        return f"{self.num_lines:,} {self._done} in {seconds:.1f} s, {rate:,.1f} lines/s"
+        return f"{self.num_lines:,} {self._done} in {seconds:.1f} s, {rate:,.1f} {self._name}/s"
 
 
 @contextmanager

@@ -128,16 +128,16 @@ def languages_option(says: str) -> Callable[[_F], _F]:
     return click.option("--langs", "languages", metavar="S-T", callback=_languages, help=says)
 
 
+def columns_option(says: str) -> Callable[[_F], _F]:
+    """--columns: source and target."""
+    return click.option("--columns", metavar="S,T", callback=_columns, help=says)
+
+
 def reading_options(langs_help: str) -> Callable[[_F], _F]:
     """--langs and --columns: how corpora are read."""
     return options(
         languages_option(langs_help),
-        click.option(
-            "--columns",
-            metavar="S,T",
-            callback=_columns,
-            help="Columns or keys of the sides: names or numbers.",
-        ),
+        columns_option("Columns or keys of the sides: names or numbers."),
     )
 
 

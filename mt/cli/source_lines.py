@@ -19,7 +19,7 @@ from mt.translation.prefixes import unequal, with_prefixes
 
 _FIRST = 128  # lines of the first group
 _GROWTH = 4  # times as many lines in the next
-_DOCUMENT = "Documents are not translated yet; --format text takes its lines as they are"
+_DOCUMENT = "--format text takes its lines as they are; a document that mt reads needs -o FILE"
 
 
 class SourceLines:

@@ -170,6 +170,29 @@ class TranslateRequest:
     """Translations are to begin with given text."""
     has_alignment: bool = False
     """Tokens are to have probabilities, and words alignments."""
+    protects: bool = False
+    """Single lines are to protect texts of their own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentsRequest:
+    """Documents to be translated, each into a file of its kind."""
+
+    files: Sequence[StrPath]
+    output: StrPath
+    """A file, or the folder of the translations; of several files a folder."""
+    model: StrPath
+    others: Sequence[StrPath] = ()
+    """Further models of an ensemble."""
+    decoding: Decoding = Decoding()
+    form: str | None = None
+    """What the files are, by a suffix (`po`); None: what their names and first bytes say."""
+    columns: tuple[str, str] | None = None
+    """Of a table: names, or numbers from 1, of the columns of source and target."""
+    overwrite: bool = False
+    """Also fill units that have a target, doubtful or not."""
+    mark: bool = True
+    """Mark all that is translated; else only what a person has to look at."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,6 +35,8 @@ class Translating:
         decoding = request.decoding
         search = search_settings(Path(request.model), decoding.search)
         glossary = _glossary(decoding, Path(request.model))
+        if glossary is None and request.protects:
+            glossary = Glossary()
         self._model = request.model
         self._listener = listener
         self._summary = LineSummary(listener)
@@ -65,7 +67,7 @@ class Translating:
         sampling = decoding.sampling
         self.num_samples = sampling.samples if sampling is not None and not decoding.mbr else 1
         self._num_at_limit = 0
-        self._terms = None if glossary is None else TermCounts()
+        self._terms = None if glossary is None or glossary.is_empty else TermCounts()
         of_symbols = self.translator.config.tokenizer.takes_symbols
         self._doubts = DoubtCounts(of_symbols=of_symbols)
 

@@ -70,7 +70,7 @@ class Glossary:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are neither terms nor patterns: only what is protected by itself is kept."""
+        """Whether there are neither terms nor patterns."""
         return not self._has_terms and not self._placeholders
 
     def asked(self, line: str, protected: Sequence[str] = ()) -> tuple[Asked, ...]:

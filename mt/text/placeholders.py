@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mt.errors import ConfigError
 
+_TAG = r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>"
 _USUAL = (
     r"(?:https?|ftp)://[^\s<>\"]*[^\s<>\"'.,;:!?)\]}]",  # addresses of the web
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # of mail
-    r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>",  # tags
+    _TAG,
     r"\{\{[^{}]*\}\}|[$#%]?\{[^{}\s]*\}",  # {{name}}, {name}, {0:.2f}, ${name}, #{x}, %{x}
     r"\{%[^{}]*%\}|<%.*?%>",  # of templates
     # %s, %d, %5.2f, %1$s, %(name)s, %@, %-5d, %ld: the conversions of printf, but not "50 % der"
@@ -29,6 +30,18 @@ _USUAL = (
 )
 USUAL_PLACEHOLDERS: tuple[re.Pattern[str], ...] = tuple(re.compile(each) for each in _USUAL)
 """Web and mail addresses, tags, and the placeholders and escapes of format strings."""
+TAG = re.compile(_TAG)
+"""A tag of XML or HTML."""
+PLACEHOLDERS_IN_DOCUMENTS = tuple(
+    re.compile(each)
+    for each in (
+        *(usual for usual in _USUAL if usual != _TAG),
+        r"\{\s*[\w.-]+\s*(?:,\s*\w+\s*(?:,[^{}]*)?)?\}",  # { name }, {when, date, short}
+        r"[$#%]\{[^{}]*\}",  # ${ name }
+        r"%#@\w+@",  # of Apple's plurals
+    )
+)
+"""The usual ones without tags, which markup is made of, and forms with spaces inside."""
 
 _NAME_OF_USUAL = "default"
 

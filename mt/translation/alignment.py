@@ -47,17 +47,15 @@ class AttentionView:
         return [index if index < num_source else None for index in sources]
 
     def links_both_ways(self, attention: Tensor) -> list[Link]:
-        """The `links`, and for each of S source tokens that none leads to, the target token that
-        attends to it most.
+        """The `links`, and one for each source token that none of them leads to.
 
-        attention (T + 1, S + 1) is as in `Forced.attention`.
+        That is to the target token that attends to it most. attention (T + 1, S + 1) is as in
+        `Forced.attention`.
         """
         found = [(s, t) for t, s in enumerate(self.links(attention)) if s is not None]
         reached = {source for source, _ in found}
         targets: list[int] = self.rows(attention).argmax(dim=0).tolist()[:-1]
-        return sorted(
-            [*found, *((s, t) for s, t in enumerate(targets) if s not in reached)]
-        )
+        return sorted([*found, *((s, t) for s, t in enumerate(targets) if s not in reached)])
 
 
 def word_alignment(

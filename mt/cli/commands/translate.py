@@ -1,4 +1,4 @@
-"""`mt translate`: standard input or files to standard output or a file, line by line."""
+"""`mt translate`: standard input or files, line by line; documents each into one of its kind."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
+from mt.cli.document_output import DocumentFlags, document_options, write_documents
 from mt.cli.options import (
     NOT_NEGATIVE,
     PATH,
@@ -22,7 +23,8 @@ from mt.cli.options import (
     options,
 )
 from mt.cli.sampling_options import SamplingFlags, sampling_options
-from mt.tasks.requests import TranslateRequest
+from mt.errors import ConfigError
+from mt.tasks.requests import Decoding, DocumentsRequest, TranslateRequest
 
 if TYPE_CHECKING:
     from mt.tasks.translate import Translating
@@ -68,21 +70,20 @@ class _Flags:
     no_split: bool
     as_json: bool
     alignment: bool
-    form: Literal["text"] | None
+    document: DocumentFlags
 
 
 @click.command("translate")
 @model_option(required=True, says="Model folder.")
 @click.argument("files", nargs=-1, type=PATH)
 @click.option(
-    "-o", "--output", type=PATH, help="Else standard output; packed if it ends in .gz or the like."
+    "-o",
+    "--output",
+    type=PATH,
+    help="Else standard output; packed if it ends in .gz or the like. Of documents a file, or a "
+    "folder.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text"]),
-    help="Take FILES line by line, whatever their names and first bytes say.",
-)
+@document_options
 @_hypothesis_options
 @sampling_options
 @click.option(
@@ -108,6 +109,9 @@ class _Flags:
 def command(flags: _Flags) -> None:
     """Translate standard input, or FILES, one line for each line read, in order.
 
+    FILES that are documents (PO, XLIFF, DOCX, HTML, SRT, …) are translated as such, each into a
+    file of its kind: -o FILE, or a folder. With --json their reports are printed.
+
     An empty line stays empty; where all other translations are empty too, the exit status is 1.
     Only LF ends a line. Nothing but translations goes to standard output;
     with --n-best N each line read gives N lines, best first (empty ones when there are fewer), with
@@ -120,6 +124,10 @@ def command(flags: _Flags) -> None:
         sampling=flags.sampling.config(flags.request.decoding),
         split=not flags.no_split and not flags.alignment,
     )
+    if _has_documents(flags):
+        write_documents(_documents(flags, decoding), as_json=flags.as_json)
+        return
+    flags.document.require_none()
     from mt.cli.console import notices, stderr_console
     from mt.cli.line_progress import shown_progress
     from mt.cli.source_lines import SourceLines, groups_with_prefixes
@@ -138,7 +146,7 @@ def command(flags: _Flags) -> None:
     )
     translating = Translating(request, notices(console.print))
     written = _writer(translating, flags, max(decoding.search.n_best or 1, translating.num_samples))
-    lines = SourceLines(flags.files, as_text=flags.form == "text")
+    lines = SourceLines(flags.files, as_text=flags.document.form == "text")
     groups = lines.groups(max_lines=translating.translator.window, listener=translating.listener)
     with (
         shown_progress(
@@ -157,6 +165,36 @@ def command(flags: _Flags) -> None:
             progress(len(group))
     translating.report()
     translating.require_results()
+
+
+def _has_documents(flags: _Flags) -> bool:
+    if flags.document.form == "text" or not flags.files:
+        return False
+    from mt.tasks.translate_documents import document_kind
+
+    return any(document_kind(path, flags.document.form) is not None for path in flags.files)
+
+
+def _documents(flags: _Flags, decoding: Decoding) -> DocumentsRequest:
+    """What is asked for; raises ConfigError for options that are for lines only."""
+    if flags.output is None or str(flags.output) == "-":
+        raise ConfigError(
+            f"{flags.files[0]} is a document: -o says into which file, or folder, it is translated",
+            hint="--format text takes its lines as they are",
+        )
+    if flags.prefix is not None or flags.alignment:
+        raise ConfigError("--prefix and --alignment are for lines of text, not for documents")
+    return DocumentsRequest(
+        files=flags.files,
+        output=flags.output,
+        model=flags.request.model,
+        others=flags.request.others,
+        decoding=decoding,
+        form=flags.document.form,
+        columns=flags.document.columns,
+        overwrite=flags.document.overwrite,
+        mark=not flags.document.no_mark,
+    )
 
 
 def _writer(
