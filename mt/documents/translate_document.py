@@ -170,41 +170,34 @@ class _Engine:
     # Sentences
 
     def _translate(self, window: Sequence[_Group]) -> None:
-        """Translate what is new, and align where marks stand inside."""
-        self._told.clear()
-        self._links.clear()
-        inside: dict[Asked, None] = {}
+        """Translate what is new, and align where marks stand inside or a placeholder is missing."""
+        marked: dict[Asked, bool] = {}
         for group in window:
             for sentence in group.sentences:
                 asked = _asked(sentence)
-                if not sentence.is_translated:
+                if sentence.is_translated:
+                    is_marked = _has_marks_inside(group, sentence)
+                    marked[asked] = marked.get(asked, False) or is_marked
+                else:
                     self._told[asked] = Told(text=sentence.text)
-        new = dict.fromkeys(
-            _asked(sentence)
-            for group in window
-            for sentence in group.sentences
-            if sentence.is_translated
-        )
-        self._told.update(zip(new, self._translator.translate(list(new)), strict=True))
-        for group in window:
-            for sentence in group.sentences:
-                asked = _asked(sentence)
-                if sentence.is_translated and self._needs_links(group, sentence):
-                    inside[asked] = None
-        aligned = self._translator.align(list(inside)) if inside else []
-        self._links.update(zip(inside, aligned, strict=True))
+        new = [
+            asked
+            for asked, is_marked in marked.items()
+            if asked not in self._told or (is_marked and asked not in self._links)
+        ]
+        if not new:
+            return
+        self._told.update(zip(new, self._translator.translate(new), strict=True))
+        aligned = [
+            asked
+            for asked in new
+            if self._told[asked].text and (marked[asked] or self._lacks_any(asked))
+        ]
+        if aligned:
+            self._links.update(zip(aligned, self._translator.align(aligned), strict=True))
 
-    def _needs_links(self, group: _Group, sentence: Sentence) -> bool:
-        """Whether a mark stands between words, or a placeholder did not come through."""
-        told = self._told[_asked(sentence)]
-        if told.error is not None or not told.text:
-            return False
-        for stretch in sentence.stretches:
-            task, number = group.members[stretch.passage]
-            marks = task.passages[number].marks
-            if any(stretch.start < mark.offset < stretch.end for mark in marks):
-                return True
-        return any(normalise(each) not in told.text for each in sentence.protected)
+    def _lacks_any(self, asked: Asked) -> bool:
+        return any(normalise(each) not in self._told[asked].text for each in asked.protected)
 
     def _share(self, group: _Group) -> list[_Group]:
         """Give the passages of a group their parts of the translations.
@@ -330,6 +323,16 @@ class _Engine:
         if len(task.pieces) == 1:
             flags = flags_of(source, text, usual=self._filling.usual)
             task.reasons |= {flag.replace("_", " ") for flag in flags}
+
+
+def _has_marks_inside(group: _Group, sentence: Sentence) -> bool:
+    """Whether a mark stands between the first and the last word of a stretch."""
+    for stretch in sentence.stretches:
+        task, number = group.members[stretch.passage]
+        marks = task.passages[number].marks
+        if any(stretch.start < mark.offset < stretch.end for mark in marks):
+            return True
+    return False
 
 
 def _asked(sentence: Sentence) -> Asked:
