@@ -241,12 +241,15 @@ def _found(
     A placeholder that the source does not have, or not so often, is found as the empty text.
     """
     wanted: defaultdict[str, list[Protected]] = defaultdict(list)
+    raw: dict[str, str] = {}  # as it stands where a sentence was copied
     for each in protected:
-        wanted[normalise(passage.text[each.start : each.end])].append(each)
+        text = passage.text[each.start : each.end]
+        wanted[normalise(text)].append(each)
+        raw[text] = normalise(text)
     found: list[tuple[Span, str | Code, Protected | None]] = []
-    literal = literal_pattern(wanted)
+    literal = literal_pattern([*wanted, *raw])
     for match in literal.finditer(target) if literal is not None else ():
-        waiting = wanted[match[0]]
+        waiting = wanted[raw.get(match[0], match[0])]
         if waiting:
             origin = waiting.pop(0)
             found.append((match.span(), origin.written, origin))

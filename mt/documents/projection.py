@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from mt.documents.passage import Mark
 from mt.formats.documents.unit import CodeForm
@@ -110,6 +111,7 @@ def project(placings: Sequence[Placing], words: Words) -> Projected:
 class _Projection:
     def __init__(self, words: Words) -> None:
         self._words = words
+        self._sentences = list(pairwise(sorted(words.anchors.items())))
         self.sequence: list[Mark | int] = []
         self.num_unplaced = 0
 
@@ -191,10 +193,13 @@ class _Projection:
         """
         (start, end), words = node.source, self._words
         first, last = start, end
-        while self._anchor(first, within, region) is None and not words.source_content[first - 1]:
-            first -= 1
-        while self._anchor(last, within, region) is None and not words.source_content[last]:
-            last += 1
+        if any(words.source_content[start:end]):
+            while (
+                self._anchor(first, within, region) is None and not words.source_content[first - 1]
+            ):
+                first -= 1
+            while self._anchor(last, within, region) is None and not words.source_content[last]:
+                last += 1
         here, there = self._anchor(first, within, region), self._anchor(last, within, region)
         if here is None or there is None or here >= there:
             return None
@@ -215,8 +220,11 @@ class _Projection:
             target
             for source in content or range(start, end)
             for target in words.links.get(source, ())
-            if within[0] <= target < within[1]
         }
+        for (here, place), (there, behind) in self._sentences:
+            if start <= here and there <= end:  # a sentence as a whole
+                found.update(range(place, behind))
+        found = {target for target in found if within[0] <= target < within[1]}
         saying = {target for target in found if words.target_content[target]}
         return saying or found
 

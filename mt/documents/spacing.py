@@ -94,11 +94,10 @@ def _slot(marks: Sequence[Mark], around: dict[str, Around]) -> int:
     def wish(index: int, slot: int) -> int:
         mark = marks[index]
         is_before = slot <= index
-        if mark.form is CodeForm.OPENING:
-            return 2 if is_before else -2
-        if mark.form is CodeForm.CLOSING:
-            return -2 if is_before else 2
         sides = around.get(key_of(mark), Around(before=False, behind=True))
+        if mark.form is not CodeForm.ISOLATED:
+            as_found = sides.before if is_before else sides.behind
+            return as_found + (2 if is_before == (mark.form is CodeForm.OPENING) else -2)
         if sides.before == sides.behind:
             return 0 if sides.before else int(not is_before)
         return 1 if sides.before == is_before else -1

@@ -180,6 +180,7 @@ class _Engine:
                     marked[asked] = marked.get(asked, False) or is_marked
                 else:
                     self._told[asked] = Told(text=sentence.text)
+                    self._links[asked] = [(i, i) for i in range(len(word_spans(sentence.text)))]
         new = [
             asked
             for asked, is_marked in marked.items()
@@ -197,7 +198,7 @@ class _Engine:
             self._links.update(zip(aligned, self._translator.align(aligned), strict=True))
 
     def _lacks_any(self, asked: Asked) -> bool:
-        return any(normalise(each) not in self._told[asked].text for each in asked.protected)
+        return any(each not in self._told[asked].text for each in asked.protected)
 
     def _share(self, group: _Group) -> list[_Group]:
         """Give the passages of a group their parts of the translations.
@@ -208,7 +209,8 @@ class _Engine:
             asked = _asked(sentence)
             told = self._told[asked]
             sizes = [stretch.end - stretch.start for stretch in sentence.stretches]
-            shares = share_out(told.text, sizes, unbroken=_unbroken(told.text, asked.protected))
+            protected = (*asked.protected, *sentence.protected)
+            shares = share_out(told.text, sizes, unbroken=_unbroken(told.text, protected))
             if shares is None and told.error is None and told.text:
                 return [self._group([member]) for member in group.members]
             self._give(group, sentence, told, shares or [(0, 0)] * len(sizes))
@@ -336,11 +338,11 @@ def _has_marks_inside(group: _Group, sentence: Sentence) -> bool:
 
 
 def _asked(sentence: Sentence) -> Asked:
-    return Asked(text=sentence.text, protected=sentence.protected)
+    return Asked(text=normalise(sentence.text), protected=tuple(map(normalise, sentence.protected)))
 
 
 def _unbroken(text: str, protected: Sequence[str]) -> list[tuple[int, int]]:
-    pattern = literal_pattern(map(normalise, protected))
+    pattern = literal_pattern(protected)
     return [] if pattern is None else [match.span() for match in pattern.finditer(text)]
 
 

@@ -71,7 +71,7 @@ def filled(
 
 
 @given(parts=contents(), seed=st.integers(0, 1000), shuffles=st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_every_code_is_carried_over_and_none_crosses(
     parts: list[str | Code], seed: int, shuffles: bool
 ) -> None:
@@ -86,7 +86,7 @@ def test_every_code_is_carried_over_and_none_crosses(
 
 
 @given(parts=contents())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_a_copying_translation_is_the_source(parts: list[str | Code]) -> None:
     """White space aside, which stands outside of pairs in a translation."""
     source = tuple(parts)
