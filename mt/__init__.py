@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mt.config import SamplingConfig, SearchConfig
     from mt.corpus.checks.finding import CheckReport
+    from mt.documents.report import DocumentReport, TranslatedDocument
     from mt.errors import MtError
     from mt.tasks.average import average
     from mt.tasks.backtranslate import backtranslate
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         CheckRequest,
         CompareRequest,
         Decoding,
+        DocumentsRequest,
         EvaluateRequest,
         ExportRequest,
         ImportRequest,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from mt.tasks.synthetic_text import MadePairs
     from mt.tasks.train import train
     from mt.tasks.training_run import TrainResult
+    from mt.tasks.translate_documents import translate_documents
     from mt.text.glossary import Glossary
     from mt.translation.options import TranslationOptions
     from mt.translation.translation import TranslatedText, Translation
@@ -53,6 +56,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "mt.config": ("SamplingConfig", "SearchConfig"),
     "mt.corpus.checks.finding": ("CheckReport",),
+    "mt.documents.report": ("DocumentReport", "TranslatedDocument"),
     "mt.errors": ("MtError",),
     "mt.tasks.average": ("average",),
     "mt.tasks.backtranslate": ("backtranslate",),
@@ -70,6 +74,7 @@ _HOMES = {
         "CheckRequest",
         "CompareRequest",
         "Decoding",
+        "DocumentsRequest",
         "EvaluateRequest",
         "ExportRequest",
         "ImportRequest",
@@ -84,6 +89,7 @@ _HOMES = {
     "mt.tasks.synthetic_text": ("MadePairs",),
     "mt.tasks.train": ("train",),
     "mt.tasks.training_run": ("TrainResult",),
+    "mt.tasks.translate_documents": ("translate_documents",),
     "mt.text.glossary": ("Glossary",),
     "mt.translation.options": ("TranslationOptions",),
     "mt.translation.translation": ("TranslatedText", "Translation"),
@@ -102,6 +108,8 @@ __all__ = [
     "Decoding",
     "DistilRequest",
     "Distillation",
+    "DocumentReport",
+    "DocumentsRequest",
     "EvaluateRequest",
     "Evaluation",
     "ExportRequest",
@@ -120,6 +128,7 @@ __all__ = [
     "SearchOverrides",
     "TrainRequest",
     "TrainResult",
+    "TranslatedDocument",
     "TranslatedText",
     "Translation",
     "TranslationOptions",
@@ -136,6 +145,7 @@ __all__ = [
     "load_translator",
     "report",
     "train",
+    "translate_documents",
 ]
 
 
