@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mt.documents.passage import Mark, Passage, Protected
 from mt.documents.projection import Placing, Projected, Words, project
@@ -94,9 +96,7 @@ class _Composing:
         self._num_removed = 0
         for chunk in chunks:
             self._add(chunk)
-        self._around = {
-            key_of(mark): _around(passage.text, mark.offset, mark.offset) for mark in passage.marks
-        }
+        self._around = _sides(passage)
 
     def _add(self, chunk: Chunk) -> None:
         text = self._passage.text[chunk.start : chunk.end]
@@ -179,10 +179,9 @@ class _Composing:
             placings.append((protected.start, order, Placing(mark=mark, gap=index + 1)))
         return [placing for _, _, placing in sorted(placings, key=lambda each: each[:2])]
 
-    def _spaced(self, projected: Projected, *, with_marks: bool) -> list[str | Mark]:
+    def _spaced(self, projected: Projected, *, with_marks: bool) -> list[str | Code]:
         """The words and marks of the target with white space."""
         between = self._between(with_marks=with_marks)
-        around = self._around if self._may_add else {}
         parts: list[str | Mark | Code] = []
         marks: list[Mark] = []
         gap = 0
@@ -193,11 +192,13 @@ class _Composing:
             if gap in between:
                 is_end = gap in (0, len(self._targets))
                 least = " " if self._has_spaces and not is_end else ""
-                parts += at_end_of_sentence(marks, between[gap], around, least=least)
+                parts += at_end_of_sentence(marks, between[gap], self._around, least=least)
             else:
                 space = self._space_before[gap]
                 is_removed = self._targets[gap].written == ""
-                parts += inside_sentence(marks, "" if is_removed else space, around)
+                parts += inside_sentence(
+                    marks, "" if is_removed else space, self._around, may_add=self._may_add
+                )
             if each is not None:
                 parts.append(self._targets[each].written)
             marks = []
@@ -206,7 +207,8 @@ class _Composing:
 
     def _between(self, *, with_marks: bool) -> dict[int, Between]:
         """What the source has between sentences, by the gap of the target."""
-        text, found = self._passage.text, {}
+        text = self._passage.text
+        found: dict[int, Between] = {}
         for number, (source, target) in enumerate(self._ends):
             start = self._sources[source - 1].end if source else 0
             is_last = source == len(self._sources)
@@ -218,7 +220,9 @@ class _Composing:
             ]
             before = found[target].pieces if target in found else ()
             found[target] = Between(
-                pieces=(*before, *pieces), is_first=target == 0, is_last=is_last
+                pieces=(*before, *pieces),
+                is_first=target == 0 or not self._may_add,
+                is_last=is_last or not self._may_add,
             )
         return found
 
@@ -313,6 +317,19 @@ def _atoms_of_words(text: str, atoms: Sequence[_Atom]) -> list[list[int]]:
             here.append(index)
         found.append(here)
     return found
+
+
+def _sides(passage: Passage) -> dict[str, Around]:
+    """What stands beside each mark of a passage, and in a pair of white space."""
+    text = passage.text
+    sides = {key_of(mark): _around(text, mark.offset, mark.offset) for mark in passage.marks}
+    for opening, closing in pairwise(passage.marks):
+        held = text[opening.offset : closing.offset]
+        is_pair = opening.form is CodeForm.OPENING and opening.name == closing.name
+        if is_pair and held.isspace():
+            key = key_of(opening)
+            sides[key] = dataclasses.replace(sides[key], holds=held)
+    return sides
 
 
 def _around(text: str, start: int, end: int) -> Around:

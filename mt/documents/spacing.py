@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mt.documents.passage import Mark
 from mt.formats.documents.unit import CodeForm
@@ -15,6 +16,8 @@ class Around:
 
     before: bool
     behind: bool
+    holds: str = ""
+    """Of an opening whose pair holds white space and nothing else: that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,17 +49,20 @@ def at_end_of_sentence(
     if not between.pieces and not any(mark.is_break for mark in marks):
         slots[_slot(marks, around)] = least
     _set_apart(marks, slots, around, first=between.is_first, last=between.is_last)
-    return _mixed(marks, slots)
+    return _mixed(marks, slots, around)
 
 
 def inside_sentence(
-    marks: Sequence[Mark], space: str, around: dict[str, Around]
+    marks: Sequence[Mark], space: str, around: dict[str, Around], *, may_add: bool
 ) -> list[str | Mark]:
-    """Marks with the white space that the translation has there, on the side where they need it."""
+    """Marks with the white space that the translation has there, on the side where they need it.
+
+    Where it `may_add` spaces, marks that stood between two of them stand so again.
+    """
     slots = [""] * (len(marks) + 1)
     slots[_slot(marks, around)] = space
-    _set_apart(marks, slots, around, last=not space)
-    return _mixed(marks, slots)
+    _set_apart(marks, slots, around, first=not may_add, last=not (may_add and space))
+    return _mixed(marks, slots, around)
 
 
 def _set_apart(
@@ -81,11 +87,26 @@ def _set_apart(
             slots[index + 1] = slots[index + 1] or " "
 
 
-def _mixed(marks: Sequence[Mark], slots: Sequence[str]) -> list[str | Mark]:
+def _mixed(marks: Sequence[Mark], slots: list[str], around: dict[str, Around]) -> list[str | Mark]:
+    _keep_inside(marks, slots, around)
     mixed: list[str | Mark] = [slots[0]]
     for mark, text in zip(marks, slots[1:], strict=True):
         mixed += [mark, text]
     return mixed
+
+
+def _keep_inside(marks: Sequence[Mark], slots: list[str], around: dict[str, Around]) -> None:
+    """Put white space into pairs that held nothing else, from beside them if it is there."""
+    for index, (opening, closing) in enumerate(pairwise(marks)):
+        sides = around.get(key_of(opening))
+        is_pair = opening.name == closing.name and opening.form is CodeForm.OPENING
+        if sides is None or not is_pair or not sides.holds or slots[index + 1]:
+            continue
+        slots[index + 1] = sides.holds
+        for beside in (index, index + 2):
+            if slots[beside].isspace() and "\n" not in slots[beside]:
+                slots[beside] = ""
+                break
 
 
 def _slot(marks: Sequence[Mark], around: dict[str, Around]) -> int:
