@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -63,8 +63,11 @@ def compose(passage: Passage, chunks: Sequence[Chunk], language: str) -> Compose
 
     `language` is that of the target.
     """
-    composing = _Composing(passage, chunks, language)
-    return composing.composed(with_marks=True)
+    if not passage.marks and not passage.protected:
+        text = _plain(passage, chunks, has_spaces=not writes_no_spaces(language))
+        if text is not None:
+            return Composed(content=(text,), num_unplaced=0, num_mended=0)
+    return _Composing(passage, chunks, language).composed(with_marks=True)
 
 
 def compose_at_edges(passage: Passage, chunks: Sequence[Chunk], language: str) -> Composed:
@@ -80,6 +83,21 @@ def compose_at_edges(passage: Passage, chunks: Sequence[Chunk], language: str) -
         *singles,
     ]
     return Composed(content=_joined(parts), num_unplaced=0, num_mended=plain.num_mended)
+
+
+def _plain(passage: Passage, chunks: Sequence[Chunk], *, has_spaces: bool) -> str | None:
+    """The target of a passage that holds text alone; None where a translation holds more."""
+    text, end = "", 0
+    for number, chunk in enumerate(chunks):
+        if any(_spans_of_form(chunk.target)):
+            return None
+        between = passage.text[end : chunk.start]
+        if number:
+            least = " " if has_spaces else ""
+            between = least if between in ("", " ") else between
+        text += between + chunk.target
+        end = chunk.end
+    return text + passage.text[end:]
 
 
 class _Composing:
@@ -257,7 +275,7 @@ def _found(
         if waiting:
             origin = waiting.pop(0)
             found.append((match.span(), origin.written, origin))
-    for start, end in find_placeholders(target, (TAG, *PLACEHOLDERS_IN_DOCUMENTS)):
+    for start, end in _spans_of_form(target):
         if all(end <= first or last <= start for (first, last), _, _ in found):
             found.append(((start, end), "", None))
     found.sort(key=lambda each: each[0])
@@ -265,6 +283,11 @@ def _found(
         (each for waiting in wanted.values() for each in waiting), key=lambda each: each.start
     )
     return found, missing
+
+
+def _spans_of_form(text: str) -> Iterator[Span]:
+    """Where placeholders and tags stand in a text."""
+    return find_placeholders(text, (TAG, *PLACEHOLDERS_IN_DOCUMENTS))
 
 
 def _atoms(text: str, protected: Iterable[tuple[Span, str | Code]]) -> list[_Atom]:

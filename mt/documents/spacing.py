@@ -59,6 +59,8 @@ def inside_sentence(
 
     Where it `may_add` spaces, marks that stood between two of them stand so again.
     """
+    if not marks:
+        return [space]
     slots = [""] * (len(marks) + 1)
     slots[_slot(marks, around)] = space
     _set_apart(marks, slots, around, first=not may_add, last=not (may_add and space))

@@ -149,7 +149,8 @@ class _Engine:
             if is_message(unit.source):
                 pieces = message_pieces(unit.source)
             if pieces is None:
-                return self._left("a message of ICU that cannot be taken apart")
+                self._left("a message of ICU that cannot be taken apart")
+                return None
             passages = [
                 read_passage(each.content, protects_number_sign=each.has_number_sign)
                 for each in pieces

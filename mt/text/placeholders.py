@@ -69,7 +69,7 @@ def parse_placeholders(expressions: Iterable[str]) -> tuple[re.Pattern[str], ...
 
 
 def literal_pattern(texts: Iterable[str]) -> re.Pattern[str] | None:
-    """What finds texts as they are, no part of a longer word among them; None without texts."""
+    """What finds texts as they are, of words no part of a longer one; None without texts."""
     longest_first = sorted({text for text in texts if text}, key=lambda text: (-len(text), text))
     if not longest_first:
         return None
@@ -77,9 +77,8 @@ def literal_pattern(texts: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _literal(text: str) -> str:
-    before = r"(?<!\w)" if re.match(r"\w", text[0]) else ""
-    after = r"(?!\w)" if re.match(r"\w", text[-1]) else ""
-    return before + re.escape(text) + after
+    escaped = re.escape(text)
+    return rf"(?<!\w){escaped}(?!\w)" if re.fullmatch(r"\w+", text) else escaped
 
 
 def find_placeholders(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:

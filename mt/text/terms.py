@@ -84,6 +84,8 @@ class TermFinder:
 
     def find(self, text: str, start: int = 0, stop: int | None = None) -> Iterator[Found]:
         """The terms of a normalised text within `text[start:stop]`, in order and side by side."""
+        if not self._by_form:
+            return
         folded = _folded(text)
         stop = len(text) if stop is None else stop
         while start < stop:

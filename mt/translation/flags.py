@@ -7,6 +7,7 @@ Bounds were chosen on references of public test sets, few of which are to be fla
 from __future__ import annotations
 
 import math
+import operator
 import re
 import statistics
 from collections import Counter
@@ -115,8 +116,5 @@ def _has_loop(text: str) -> bool:
 
 def _longest_match(items: Sequence[str], period: int) -> int:
     """The most items in a row that equal the item `period` positions before them."""
-    longest = run = 0
-    for before, item in zip(items, items[period:], strict=False):
-        run = run + 1 if before == item else 0
-        longest = max(longest, run)
-    return longest
+    is_same = bytes(map(operator.eq, items, items[period:]))  # a byte of 0 or 1 each
+    return max(map(len, is_same.split(b"\0")))

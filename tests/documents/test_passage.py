@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mt.documents.passage import read_passage
-from mt.documents.words import word_spans
+from mt.documents.words import _any_word_spans, word_spans
 from mt.formats.documents.unit import CodeForm
 from tests.documents.memory_document import content
 
@@ -47,6 +49,12 @@ def test_tags_of_plain_strings_are_codes(text: str, forms: str) -> None:
     letters = {CodeForm.OPENING: "o", CodeForm.CLOSING: "c", CodeForm.ISOLATED: "i"}
     passage = read_passage(content(text))
     assert "".join(letters[mark.form] for mark in passage.marks) == forms
+
+
+@given(st.text(st.characters(max_codepoint=0x530)), st.text(alphabet="a1_.,:'’² \xa0é\u00ad-é—"))
+def test_the_fast_way_finds_the_same_words(one: str, other: str) -> None:
+    for text in (one, other):
+        assert list(word_spans(text)) == _any_word_spans(text)
 
 
 @pytest.mark.parametrize(

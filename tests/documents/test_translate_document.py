@@ -263,3 +263,20 @@ def test_a_speaker_and_a_kept_unit_end_a_flow() -> None:
     translator = ByWords(words=WORDS)
     translate_document(document, translator, Filling())
     assert [asked.text for asked in translator.asked] == ["Der", "Hund", "- Er"]
+
+
+def test_words_of_tokens_are_words_of_the_text() -> None:
+    """A token of several words counts for those that say something; unknown ones are passed."""
+    from mt.documents.sentence_translator import words_of_tokens
+    from tests.translation.random_models import tokenizers
+
+    tokenizer = tokenizers().source
+    text = "haus, katze läuft"
+    tokens = tokenizer.encode(text)
+    words = words_of_tokens(tokenizer, tokens, text)
+    assert {word for of_token in words for word in of_token} >= {0, 2, 3}
+    assert [word for of_token in words for word in of_token] == sorted(
+        word for of_token in words for word in of_token
+    )
+    changed = words_of_tokens(tokenizer, tokens, f"neu {text}")
+    assert {word for of_token in changed for word in of_token} >= {1, 3, 4}

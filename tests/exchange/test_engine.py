@@ -128,6 +128,26 @@ def test_what_the_engine_has_no_form_for_is_found_by_mt(folder: Path) -> None:
     ]
 
 
+def test_lines_that_protect_texts_are_found_by_mt_and_no_others(folder: Path) -> None:
+    own, engine = both(folder, ROOM, glossary=Glossary())
+    protected = [(word,) if i == 0 else () for i, word in enumerate(SOURCES)]
+    expected = own.translate_window(SOURCES, protected=protected)
+    searched: list[int] = []
+
+    class Counted:
+        def search(self, sources: Sequence[Source]) -> list[SearchResult]:
+            searched.append(len(sources))
+            return own.finder.search(sources)
+
+    engine.finder = dataclasses.replace(engine.finder, own=Counted)  # type: ignore[type-var]
+    found = engine.translate_window(SOURCES, protected=protected)
+    assert searched == [1]
+    assert [each.text for each in found] == [each.text for each in expected]
+    assert expected[0].terms is not None and len(expected[0].terms) == 1
+    with pytest.raises(ValueError, match="need a glossary"):
+        both(folder, ROOM)[0].translate_window(SOURCES, protected=protected)
+
+
 def test_long_lines_are_translated_in_parts(folder: Path) -> None:
     own, engine = both(folder, ROOM)
     long = ". ".join(lines(tuple(SOURCE_WORDS)))

@@ -99,3 +99,26 @@ def test_the_text_alone_says_what_is_missed(line: str, text: str, missed: list[s
 def test_a_line_that_is_copied_keeps_its_placeholders(line: str) -> None:
     glossary = Glossary(placeholders=(*USUAL_PLACEHOLDERS, re.compile("a.")))
     assert glossary.missed(glossary.asked(line), normalise(line)) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "protected", "asked"),
+    [
+        ("Ada hat 3 %s und 33", ("3", "%s", "Ada"), [("Ada", 1), ("3", 1), ("%s", 1)]),
+        ("Ehttps://a.b/cE und Adas", ("https://a.b/c", "Ada"), [("https://a.b/c", 1)]),
+        ("%s %s", ("%s",), [("%s", 2)]),
+        ("nichts", (), []),
+    ],
+)
+def test_a_line_protects_texts_of_its_own(
+    line: str, protected: tuple[str, ...], asked: list[tuple[str, int]]
+) -> None:
+    """A word only where it is no part of a longer one; what has signs in it everywhere."""
+    glossary = Glossary()
+    assert glossary.is_empty
+    found = glossary.asked(line, protected)
+    assert [(each.source, each.times) for each in found] == asked
+    assert all(each.is_placeholder for each in found)
+    assert not glossary.missed(found, line)
+    assert glossary.missed(found, "") == found
+    assert glossary.asked(line) == ()

@@ -32,6 +32,13 @@ def test_a_token_is_linked_where_it_is_predicted_or_where_it_is_fed() -> None:
     assert AttentionView(layer=0, is_fed=True).links(weights) == [0, 1, None], "the end is no link"
 
 
+def test_no_source_token_is_without_a_link() -> None:
+    weights = attention([2, 0, 1, 3], num_source=4)
+    weights[1, 3] = 0.3  # token 3 is nobody's first choice, and most that of target token 1
+    view = AttentionView(layer=0, is_fed=False)
+    assert view.links_both_ways(weights) == [(0, 1), (1, 2), (2, 0), (3, 1)]
+
+
 def test_words_are_linked_where_tokens_of_theirs_are() -> None:
     links = [0, 1, 3, None, 2, 4]
     alignment = word_alignment(links, [0, 0, 1, 2, None], [0, 0, 1, 1, 2, 2])
