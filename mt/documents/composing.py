@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from mt.documents.passage import Mark, Passage, Protected
 from mt.documents.projection import Placing, Projected, Words, project
@@ -24,6 +24,7 @@ from mt.text.placeholders import (
 )
 
 Link = tuple[int, int]
+_MOST_NESTED = 100  # pairs in each other; each needs some of Python's stack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,9 @@ def compose(passage: Passage, chunks: Sequence[Chunk], language: str) -> Compose
         text = _plain(passage, chunks, has_spaces=not writes_no_spaces(language))
         if text is not None:
             return Composed(content=(text,), num_unplaced=0, num_mended=0)
+    if _depth(passage.marks) > _MOST_NESTED:
+        at_edges = compose_at_edges(passage, chunks, language)
+        return dataclasses.replace(at_edges, num_unplaced=1)
     return _Composing(passage, chunks, language).composed(with_marks=True)
 
 
@@ -340,6 +344,12 @@ def _atoms_of_words(text: str, atoms: Sequence[_Atom]) -> list[list[int]]:
             here.append(index)
         found.append(here)
     return found
+
+
+def _depth(marks: Sequence[Mark]) -> int:
+    """How many pairs stand in each other."""
+    steps = {CodeForm.OPENING: 1, CodeForm.CLOSING: -1, CodeForm.ISOLATED: 0}
+    return max(accumulate((steps[mark.form] for mark in marks), initial=0))
 
 
 def _sides(passage: Passage) -> dict[str, Around]:

@@ -13,6 +13,7 @@ from mt.scripts import is_written_without_spaces
 from mt.text.segments import sentences
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_DATA = re.compile(r"[!-~]{500}")  # no word, but encoded data: it is copied
 _SPEAKER = re.compile(r"\s*(?:[-–—]\s*\S|[♪♫#>])")
 _MOST_TOGETHER = 12  # passages of one sentence; what is longer has no sentence ends
 _MOST_CHARACTERS = 1_000
@@ -38,7 +39,7 @@ class Sentence:
     stretches: tuple[Stretch, ...]
     """Where it stands; of several passages where it goes on."""
     is_translated: bool
-    """Whether there are letters that are not protected; else its translation is itself."""
+    """Whether it holds words that are not protected; else its translation is itself."""
 
 
 def cut(passages: Sequence[Passage], language: str, *, whole: bool = False) -> list[Sentence]:
@@ -139,5 +140,5 @@ def _sentence(
         text=text,
         protected=tuple(dict.fromkeys(protected)),
         stretches=tuple(stretches),
-        is_translated=has_letters(rest),
+        is_translated=has_letters(rest) and not _DATA.search(rest),
     )

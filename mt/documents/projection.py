@@ -112,6 +112,10 @@ class _Projection:
     def __init__(self, words: Words) -> None:
         self._words = words
         self._sentences = list(pairwise(sorted(words.anchors.items())))
+        self._sources: dict[int, list[int]] = {}  # of a target word, those that say something
+        for source, targets in words.links.items():
+            for target in targets if words.source_content[source] else ():
+                self._sources.setdefault(target, []).append(source)
         self.sequence: list[Mark | int] = []
         self.num_unplaced = 0
 
@@ -158,6 +162,7 @@ class _Projection:
         """
         nested: set[int] = set()
         own = {id(node): self._own(node, within) for node in pairs}
+        owned = set().union(*own.values())
         taken: list[tuple[Node, Interval]] = []
         rest = []
         for node in pairs:
@@ -167,8 +172,7 @@ class _Projection:
             else:
                 rest.append(node)
         for node in sorted(rest, key=lambda node: -len(own[id(node)])):
-            others = set().union(*(own[id(each)] for each in pairs if each is not node))
-            interval = self._interval(node, own[id(node)], others, within, taken)
+            interval = self._interval(node, own[id(node)], owned, within, taken)
             if interval is not None:
                 taken.append((node, interval))
                 continue
@@ -232,18 +236,18 @@ class _Projection:
         self,
         node: Node,
         own: set[int],
-        others: set[int],
+        owned: set[int],
         within: Interval,
         taken: Sequence[tuple[Node, Interval]],
     ) -> Interval | None:
         """The span of a pair: what covers its words, or most of them where others stand between."""
         if not own:
             return None
-        foreign = self._foreign(node, own)
         cover = (min(own), max(own) + 1)
-        inside = sum(cover[0] <= word < cover[1] for word in foreign)
-        crowded = any(cover[0] <= word < cover[1] and word not in own for word in others)
-        if inside > len(own) or crowded or not _is_free(cover, taken):
+        between = [word for word in range(*cover) if word not in own]
+        foreign = [word for word in between if self._is_foreign(word, node)]
+        is_crowded = not owned.isdisjoint(between)
+        if len(foreign) > len(own) or is_crowded or not _is_free(cover, taken):
             best = _densest(own, foreign, taken)
             if best is None:
                 return None
@@ -258,16 +262,10 @@ class _Projection:
             return 0, 0
         return content[0] - start, end - 1 - content[-1]
 
-    def _foreign(self, node: Node, own: set[int]) -> set[int]:
-        """Target words that belong to source words outside of a pair, and to none in it."""
+    def _is_foreign(self, target: int, node: Node) -> bool:
+        """Whether a target word belongs to source words outside of a pair."""
         start, end = node.source
-        return {
-            target
-            for source, targets in self._words.links.items()
-            if not start <= source < end and self._words.source_content[source]
-            for target in targets
-            if target not in own
-        }
+        return any(not start <= source < end for source in self._sources.get(target, ()))
 
     def _with_signs(
         self,
@@ -320,7 +318,7 @@ def _is_free(interval: Interval, taken: Sequence[tuple[Node, Interval]]) -> bool
 
 
 def _densest(
-    own: set[int], foreign: set[int], taken: Sequence[tuple[Node, Interval]]
+    own: set[int], foreign: Sequence[int], taken: Sequence[tuple[Node, Interval]]
 ) -> Interval | None:
     """The span with most words of its own over those that are foreign; None where all are taken.
 
@@ -330,11 +328,9 @@ def _densest(
     best: Interval | None = None
     best_score = score = 0
     start = -1
-    strangers = sorted(foreign)
     for before, word in zip([-1, *free], free, strict=False):
         if start >= 0:
-            between = bisect_left(strangers, word) - bisect_left(strangers, before)
-            score -= between
+            score -= bisect_left(foreign, word) - bisect_left(foreign, before)
         if start < 0 or score <= 0 or not _is_free((start, word + 1), taken):
             start, score = word, 0
         score += 1

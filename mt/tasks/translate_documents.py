@@ -167,6 +167,8 @@ def _planned(request: DocumentsRequest) -> list[_Job]:
         raise ConfigError(f"{output} is a file: several documents need a folder (-o FOLDER)")
     targets = [output / path.name if into_folder else output for path in paths]
     for path, target in zip(paths, targets, strict=True):
+        if target.suffix.lower() in PACKED:
+            raise ConfigError(f"{target} would not be packed: documents are written as they are")
         if targets.count(target) > 1:
             raise ConfigError(f"two documents would be written to {target}")
         if target.exists() and path.samefile(target):

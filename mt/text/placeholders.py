@@ -14,7 +14,7 @@ from mt.errors import ConfigError
 _TAG = r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>"
 _USUAL = (
     r"(?:https?|ftp)://[^\s<>\"]*[^\s<>\"'.,;:!?)\]}]",  # addresses of the web
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # of mail
+    r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+",  # of mail; linear in long words
     _TAG,
     r"\{\{[^{}]*\}\}|[$#%]?\{[^{}\s]*\}",  # {{name}}, {name}, {0:.2f}, ${name}, #{x}, %{x}
     r"\{%[^{}]*%\}|<%.*?%>",  # of templates

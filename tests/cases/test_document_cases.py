@@ -104,6 +104,7 @@ def test_a_document_that_would_be_damaged_is_not_written(
     [
         (("a.ttx",), 2, "-o says into which file"),
         (("a.ttx", "-o", "-"), 2, "-o says into which file"),
+        (("a.ttx", "-o", "a.ttx.gz"), 2, "would not be packed"),
         (("a.ttx", "-o", "a.ttx"), 2, "is the document itself"),
         (("a.ttx", "-o", "."), 2, "is the document itself"),
         (("a.ttx", "b/a.ttx", "-o", "out"), 2, "two documents would be written to"),

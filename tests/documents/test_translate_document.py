@@ -280,3 +280,17 @@ def test_words_of_tokens_are_words_of_the_text() -> None:
     )
     changed = words_of_tokens(tokenizer, tokens, f"neu {text}")
     assert {word for of_token in changed for word in of_token} >= {1, 3, 4}
+
+
+def test_hostile_units_are_done_in_time_and_whole() -> None:
+    deep = "".join(f"⟨p{i}⟩" for i in range(3000))
+    deep += "Hund" + "".join(f"⟨/p{i}⟩" for i in reversed(range(3000)))
+    many = " ".join(f"⟨a⟩w{i}⟨/a⟩⟨x/⟩" for i in range(1000))
+    data = "QUJD" * 250_000
+    document = MemoryDocument(unit(deep), unit(many), unit(f"Hier {data}"))
+    translator = ByWords()
+    report = translate_document(document, translator, Filling(target_language="en"))
+    assert report.filled == 3
+    assert report.reasons["codes at the ends"] == 1
+    assert shown(document.filled[1]) == many
+    assert len(translator.asked) == 2

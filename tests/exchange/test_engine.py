@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -13,11 +14,14 @@ from mt.config import LengthPenalty, SearchConfig
 from mt.errors import MtError
 from mt.events import ignore
 from mt.model_folder.folder import LoadedModel, load_model
+from mt.search.hypothesis import SearchResult
 from mt.tasks.engine import engine_translator
+from mt.text.glossary import Glossary
 from mt.text.tokenizer import UNKNOWN
 from mt.translation.line_translator import LineTranslator
 from mt.translation.options import TranslationOptions
 from mt.translation.scorer import Scorer
+from mt.translation.source import Source
 from mt.translation.translator import Translator
 from tests.cases.runs import run_here
 from tests.exchange.talkers import SHAPE, SOURCE_WORDS, lines, write_talker
