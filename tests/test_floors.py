@@ -28,7 +28,11 @@ FLOORS: dict[str, set[str]] = {
         *("formats", "corpus", "text", "model", "search", "evaluation", "model_folder"),
         *("preparation", "training", "translation", "exchange", "reporting", "synthetic"),
     },
-    "cli": {"formats", "corpus", "text", "model_folder", "evaluation", "translation", "tasks"},
+    "serving": {"corpus", "text", "model_folder", "translation", "tasks"},
+    "cli": {
+        *("formats", "corpus", "text", "model_folder", "evaluation", "translation", "tasks"),
+        "serving",
+    },
 }
 """For each room, the rooms it may import; every room may import floor 0."""
 
@@ -49,6 +53,9 @@ ONE_ROOM = {
     "yaml": ["mt/exchange/marian.py"],
     "matplotlib": ["mt/reporting/attention_image.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
+    "starlette": ["mt/serving/http.py"],
+    "uvicorn": ["mt/serving/server.py"],
+    "prometheus_client": ["mt/serving/metrics.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""
 

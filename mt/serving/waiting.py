@@ -1,0 +1,151 @@
+"""Lines that wait for a worker: which go next, together, and when there is no more room.
+
+There is no timer. A worker that is free takes what waits: the line that is due first, and with it
+lines of the same lane of about its length. Lines of short requests are due at once, those of long
+ones a little later, so that a word does not wait for a book, and the book is not forgotten.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mt.translation.translation import Translation
+
+_SHORT = 1000  # characters of a request that counts as short
+_PATIENCE = 5.0  # seconds that short requests may overtake a long one
+_PADDING = 8  # characters by which every line counts as longer: no line is free
+
+
+class Lane(Protocol):
+    """What translates lines together; lines of different lanes never meet."""
+
+    @property
+    def most_lines(self) -> int:
+        """Lines of a batch."""
+        ...
+
+    @property
+    def most_characters(self) -> int:
+        """Characters of a batch, each line as long as the longest."""
+        ...
+
+    def translate(self, lines: Sequence[str]) -> list[Translation]:
+        """Translate lines, one for one."""
+        ...
+
+
+class Ticket:
+    """The lines of one request, and what came of them."""
+
+    def __init__(
+        self, num_lines: int, done: Callable[[Sequence[Translation | None]], None]
+    ) -> None:
+        """`done` is called by a worker with all translations; None: it could not be made."""
+        self._results: list[Translation | None] = [None] * num_lines
+        self._num_missing = num_lines
+        self._done = done
+
+    def put(self, index: int, result: Translation | None) -> Callable[[], None] | None:
+        """Keep a result; with the last one, gives what is to be called."""
+        self._results[index] = result
+        self._num_missing -= 1
+        return None if self._num_missing else lambda: self._done(self._results)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WaitingLine:
+    """One line of a request."""
+
+    text: str
+    lane: Lane
+    ticket: Ticket
+    index: int
+    """Of the line in its request."""
+    is_short: bool
+    due: float
+    number: int
+    """In the order of arrival."""
+
+
+@dataclass
+class WaitingLines:
+    """All lines that wait; whoever uses it from several threads holds a lock."""
+
+    most_characters: int
+    num_characters: int = 0
+    _lines: dict[int, WaitingLine] = field(default_factory=dict)
+    _count: int = 0
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def has_room(self, texts: Sequence[str]) -> bool:
+        """Whether texts may wait, too; where nothing waits, any may."""
+        wanted = sum(map(len, texts)) + _PADDING * len(texts)
+        return not self._lines or self.num_characters + wanted <= self.most_characters
+
+    def add(
+        self, lane: Lane, texts: Sequence[str], ticket: Ticket, *, now: float | None = None
+    ) -> None:
+        """Let the lines of a request wait."""
+        is_short = sum(map(len, texts)) <= _SHORT
+        due = time.monotonic() if now is None else now
+        for index, text in enumerate(texts):
+            self._count += 1
+            self.num_characters += len(text) + _PADDING
+            self._lines[self._count] = WaitingLine(
+                text=text,
+                lane=lane,
+                ticket=ticket,
+                index=index,
+                is_short=is_short,
+                due=due if is_short else due + _PATIENCE,
+                number=self._count,
+            )
+
+    def drop(self, ticket: Ticket) -> int:
+        """Forget the lines of a request that still wait; gives their number."""
+        numbers = [number for number, each in self._lines.items() if each.ticket is ticket]
+        for number in numbers:
+            self._remove(number)
+        return len(numbers)
+
+    def take(self) -> list[WaitingLine]:
+        """The next batch, which waits no more; empty where nothing waits."""
+        if not self._lines:
+            return []
+        first = min(self._lines.values(), key=lambda each: (each.due, each.number))
+        alike = [
+            each
+            for each in self._lines.values()
+            if each.lane is first.lane and each.is_short == first.is_short
+        ]
+        batch = _around(first, sorted(alike, key=lambda each: (len(each.text), each.number)))
+        for each in batch:
+            self._remove(each.number)
+        return batch
+
+    def _remove(self, number: int) -> None:
+        self.num_characters -= len(self._lines.pop(number).text) + _PADDING
+
+
+def _around(first: WaitingLine, by_length: Sequence[WaitingLine]) -> list[WaitingLine]:
+    """The lines next to `first` by length, as many as the bounds of its lane allow."""
+    lane = first.lane
+    begin = by_length.index(first)
+    end = begin + 1
+    while end - begin < lane.most_lines and (begin or end < len(by_length)):
+        shorter = begin and (
+            end == len(by_length)
+            or len(first.text) - len(by_length[begin - 1].text)
+            <= len(by_length[end].text) - len(first.text)
+        )
+        low, high = (begin - 1, end) if shorter else (begin, end + 1)
+        longest = len(by_length[high - 1].text) + _PADDING
+        if (high - low) * longest > lane.most_characters:
+            break
+        begin, end = low, high
+    return list(by_length[begin:end])

@@ -1,0 +1,27 @@
+"""Small models of random weights that know their languages, and speak."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import torch
+
+from mt.model_folder.files import read_config, write_config
+from mt.model_folder.folder import load_model, save_weights
+from tests.exchange.talkers import SHAPE, write_talker
+
+
+def write_pair(folder: Path, source: str, target: str, *, seed: int = 0) -> Path:
+    """A model folder of a pair of languages; other seeds give other translations."""
+    write_talker(folder, SHAPE, joint=True)
+    model = load_model(folder).model
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.encoder.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.05 * seed)
+    save_weights(folder, model)
+    config = read_config(folder)
+    named = dataclasses.replace(config, source_language=source, target_language=target)
+    write_config(folder, named)
+    return folder
