@@ -131,16 +131,17 @@ class DeepL:
     async def languages(self, call: Call) -> Answer:
         """The languages of sources, or of targets."""
         if call.fields.choice("type", "source", ("source", "target")) == "source":
-            codes = {code: (code.upper(),) for code in self.service.models.sources}
+            shown = [code.upper() for code in self.service.models.sources]
         else:
-            codes = {
-                code: _REGIONS.get(code, (code.upper(),)) for code in self.service.models.targets
-            }
+            shown = [
+                each
+                for code in self.service.models.targets
+                for each in _REGIONS.get(code, (code.upper(),))
+            ]
         return json_answer(
             [
-                {"language": shown, "name": _name(code, shown), "supports_formality": False}
-                for code, all_shown in codes.items()
-                for shown in all_shown
+                {"language": code, "name": name_of(code), "supports_formality": False}
+                for code in shown
             ]
         )
 
@@ -209,7 +210,3 @@ def _cut(texts: Sequence[str], fields: Fields) -> list[CutText]:
     """Texts as lines; where line breaks are to mean nothing, as one."""
     way = fields.choice("split_sentences", "1", ("0", "1", "nonewlines"))
     return [cut(text) if way == "1" else on_one_line(text) for text in texts]
-
-
-def _name(code: str, shown: str) -> str:
-    return name_of(code) if shown == code.upper() else name_of(shown.lower())

@@ -22,8 +22,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
-from starlette.types import ASGIApp as Application
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mt.serving.access import Keys, Rate, key_of_header
 from mt.serving.call import Answer, Api, Call, Route, refused
@@ -33,6 +32,7 @@ from mt.serving.metrics import Metrics
 from mt.serving.refusal import RefusalError
 from mt.serving.request import Access, Limits
 
+Application = ASGIApp
 _ID = re.compile("[A-Za-z0-9._-]{1,64}")
 _LEFT = 499  # the status in logs of a request whose client left
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -141,7 +141,8 @@ class _Watch:
 def _number(scope: Scope) -> str:
     """The id of a request: the client's own, if it is a plain word."""
     for name, value in scope["headers"]:
-        if name == b"x-request-id" and _ID.fullmatch(given := value.decode("latin-1")):
+        given = str(value, "latin-1")
+        if name == b"x-request-id" and _ID.fullmatch(given):
             return given
     return uuid.uuid4().hex[:16]
 

@@ -100,7 +100,7 @@ class ServedModel:
         return self._lane(self.own().with_glossary(glossary))
 
     def own(self) -> Translator:
-        """mt's own translator, loaded when it is first asked for where another engine searches.
+        """Translates by mt itself; loaded when first asked for where another engine searches.
 
         Raises RefusalError where the folder holds other weights by now.
         """

@@ -1,4 +1,4 @@
-"""What those who run the server ask it: whether it lives, whether it takes requests, its numbers."""
+"""What those who run the server ask: whether it lives, whether it takes requests, its numbers."""
 
 from __future__ import annotations
 

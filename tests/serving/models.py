@@ -7,21 +7,27 @@ from pathlib import Path
 
 import torch
 
+from mt.config import SearchConfig
 from mt.model_folder.files import read_config, write_config
 from mt.model_folder.folder import load_model, save_weights
 from tests.exchange.talkers import SHAPE, write_talker
 
 
-def write_pair(folder: Path, source: str, target: str, *, seed: int = 0) -> Path:
+def write_pair(folder: Path, source: str, target: str, *, seed: int = 1) -> Path:
     """A model folder of a pair of languages; other seeds give other translations."""
     write_talker(folder, SHAPE, joint=True)
     model = load_model(folder).model
     torch.manual_seed(seed)
     with torch.no_grad():
-        for parameter in model.encoder.parameters():
-            parameter.add_(torch.randn_like(parameter), alpha=0.05 * seed)
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.3)
     save_weights(folder, model)
     config = read_config(folder)
-    named = dataclasses.replace(config, source_language=source, target_language=target)
+    named = dataclasses.replace(
+        config,
+        source_language=source,
+        target_language=target,
+        search=SearchConfig(beam=4, max_length=12),  # it does not know when to end
+    )
     write_config(folder, named)
     return folder
