@@ -49,6 +49,8 @@ class Route:
     api: Api = "libretranslate"
     is_open: bool = False
     """Whether it answers without a key."""
+    reads_body: bool = True
+    """Whether the fields of the body are read; else they are those of the query."""
 
 
 def json_answer(value: object, *, status: int = 200) -> Answer:

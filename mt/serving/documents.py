@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mt.serving.call import Answer, Call, Route
+from mt.serving.call import Answer, Api, Call, Route
 from mt.serving.refusal import RefusalError
 
 
@@ -35,12 +35,21 @@ class Documents:
 
     def routes(self) -> list[Route]:
         """Where files are sent and fetched."""
+        endpoints: tuple[tuple[str, str, Api], ...] = (
+            ("POST", "/translate_file", "libretranslate"),
+            ("GET", "/download_file/{name}", "libretranslate"),
+            ("POST", "/v2/document", "deepl"),
+            ("POST", "/v2/document/{name}", "deepl"),
+            ("POST", "/v2/document/{name}/result", "deepl"),
+        )
         return [
-            Route(method="POST", path="/translate_file", endpoint=self.refuse),
-            Route(method="GET", path="/download_file/{name}", endpoint=self.refuse),
-            Route(method="POST", path="/v2/document", endpoint=self.refuse, api="deepl"),
-            Route(method="POST", path="/v2/document/{name}", endpoint=self.refuse, api="deepl"),
             Route(
-                method="POST", path="/v2/document/{name}/result", endpoint=self.refuse, api="deepl"
-            ),
+                method=method,
+                path=path,
+                endpoint=self.refuse,
+                api=api,
+                is_open=True,
+                reads_body=False,
+            )
+            for method, path, api in endpoints
         ]

@@ -171,7 +171,11 @@ def _handler(route: Route, gate: Gate) -> Callable[[Request], Awaitable[Response
         try:
             if not route.is_open:
                 gate.rate.require(request.client.host if request.client else "")
-            fields = await _fields(request, gate.limits)
+            body = await _body(request, gate.limits)
+            if not body or not route.reads_body:
+                fields = of_form(request.url.query.encode("ascii", "replace"))
+            else:
+                fields = await _of_body(request, body)
             key = "" if route.is_open else gate.keys.require(_key(request, fields))
             call = Call(
                 fields=fields,
@@ -215,18 +219,27 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def _fields(request: Request, limits: Limits) -> Fields:
-    """The fields of the body, or of the query where there is no body.
-
-    Raises RefusalError for a body that is too large, too slow, or not what it says it is.
-    """
+async def _body(request: Request, limits: Limits) -> bytes:
+    """The body; raises RefusalError for one that is too large or too slow."""
+    most = limits.body_bytes
+    too_large = RefusalError(413, f"The body has more than {most} bytes")
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > most:
+        raise too_large
+    body = bytearray()
     try:
         async with asyncio.timeout(limits.body_seconds):
-            body = await _body(request, limits.body_bytes)
+            async for block in request.stream():
+                body += block
+                if len(body) > most:
+                    raise too_large
     except TimeoutError:
         raise RefusalError(408, "The body did not come in time") from None
-    if not body:
-        return of_form(request.url.query.encode("ascii", "replace"))
+    return bytes(body)
+
+
+async def _of_body(request: Request, body: bytes) -> Fields:
+    """The fields of a body; raises RefusalError for one that is not what it says it is."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
         return of_json(body)
@@ -235,19 +248,6 @@ async def _fields(request: Request, limits: Limits) -> Fields:
     if kind in ("application/x-www-form-urlencoded", ""):
         return of_form(body)
     raise RefusalError(415, "The body must be JSON or a form")
-
-
-async def _body(request: Request, most: int) -> bytes:
-    too_large = RefusalError(413, f"The body has more than {most} bytes")
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > most:
-        raise too_large
-    body = bytearray()
-    async for block in request.stream():
-        body += block
-        if len(body) > most:
-            raise too_large
-    return bytes(body)
 
 
 async def _of_parts(request: Request, body: bytes) -> Fields:
