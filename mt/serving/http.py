@@ -71,7 +71,7 @@ def application(routes: Sequence[Route], gate: Gate) -> Application:
         )
     if gate.is_loopback:
         # A page elsewhere whose name was made to lead to this machine is not let in.
-        hosts = ["localhost", "127.0.0.1", "::1", *gate.access.hosts]
+        hosts = ["localhost", "127.0.0.1", "::1", "[::1]", *gate.access.hosts]
         middleware.append(Middleware(TrustedHostMiddleware, allowed_hosts=hosts))
     app = Starlette(
         routes=handlers, middleware=middleware, exception_handlers={HTTPException: _not_found}
@@ -91,25 +91,22 @@ class _Facts:
 
 
 class _Watch:
-    """Numbers requests, counts and logs them, and stands between errors and clients."""
+    """Numbers requests, counts and logs them."""
 
     def __init__(self, app: Application, gate: Gate) -> None:
         self._app = app
         self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, whatever happens."""
+        """Pass a request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         facts = _Facts(number=_number(scope))
         scope.setdefault("state", {})["facts"] = facts
-        has_begun = False
 
         async def send_on(message: Message) -> None:
-            nonlocal has_begun
             if message["type"] == "http.response.start":
-                has_begun = True
                 facts.status = message["status"]
                 message["headers"] = [
                     *message.get("headers", ()),
@@ -119,12 +116,6 @@ class _Watch:
 
         try:
             await self._app(scope, receive, send_on)
-        except Exception as error:
-            self._gate.log.error(error, id=facts.number, endpoint=facts.endpoint)
-            if not has_begun:
-                api: Api = "deepl" if scope["path"].startswith("/v2/") else "libretranslate"
-                answer = refused(RefusalError(500, f"Internal error {facts.number}"), api)
-                await _response(answer)(scope, receive, send_on)
         finally:
             seconds = time.monotonic() - facts.began
             self._gate.metrics.answered(facts.endpoint, facts.status, seconds)
@@ -187,8 +178,12 @@ def _handler(route: Route, gate: Gate) -> Callable[[Request], Awaitable[Response
         except RefusalError as error:
             return _response(refused(error, route.api))
         except ClientDisconnect:
-            facts.status = _LEFT
-            return Response(status_code=_LEFT)
+            return Response(status_code=_LEFT)  # nobody reads it
+        except Exception as error:
+            gate.log.error(error, id=facts.number, endpoint=facts.endpoint)
+            return _response(
+                refused(RefusalError(500, f"Internal error {facts.number}"), route.api)
+            )
 
     return handle
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from mt import Translator
+from mt import TranslationOptions, Translator
+from mt.model_folder.files import read_config
 from tests.exchange.talkers import SOURCE_WORDS
 from tests.serving.running import Running
 
@@ -53,10 +56,10 @@ def test_a_form_and_a_form_in_parts(served: Running, translators: dict[str, Tran
     assert answer.json == {"translatedText": wanted}
 
 
-def test_alternatives_are_the_other_hypotheses(
-    served: Running, translators: dict[str, Translator]
-) -> None:
-    several = translators["de-en"].giving(3).translate(LINES[1])
+def test_alternatives_are_the_other_hypotheses(served: Running, folders: dict[str, str]) -> None:
+    search = dataclasses.replace(read_config(Path(folders["de-en"])).search, n_best=3)
+    options = TranslationOptions(search=search)
+    several = Translator.load(folders["de-en"], options=options).translate(LINES[1])
     asked = {"q": LINES[1], "source": "de", "target": "en", "alternatives": 2}
     answer = served.post("/translate", asked).json
     texts = [each.text for each in several.hypotheses]
