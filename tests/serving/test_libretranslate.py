@@ -21,7 +21,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def expected(translator: Translator, *lines: str) -> list[str]:
-    return [translator.translate(line).text for line in lines]
+    return [each.text for each in translator.translate(lines)]
 
 
 def test_a_text_and_an_array(served: Running, translators: dict[str, Translator]) -> None:
