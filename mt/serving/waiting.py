@@ -1,8 +1,8 @@
 """Lines that wait for a worker: which go next, together, and when there is no more room.
 
 There is no timer. A worker that is free takes what waits: the line that is due first, and with it
-lines of the same lane of about its length. Lines of short requests are due at once, those of long
-ones a little later, so that a word does not wait for a book, and the book is not forgotten.
+lines of the same lane of about its length. The longer a request, the later its lines are due, up to
+some seconds, so that a word does not wait for a book, and the book is not forgotten.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Protocol
 
 from mt.translation.translation import Translation
 
-_SHORT = 1000  # characters of a request that counts as short
-_PATIENCE = 5.0  # seconds that short requests may overtake a long one
+_SHORT = 300  # characters of a request that somebody waits for
+_LONG = 3000  # characters of one that waits longest
+_PATIENCE = 5.0  # seconds that others may overtake it
+_FEW = 8  # lines that take about as long together as one
 _PADDING = 8  # characters by which every line counts as longer: no line is free
 
 
@@ -91,8 +93,9 @@ class WaitingLines:
         self, lane: Lane, texts: Sequence[str], ticket: Ticket, *, now: float | None = None
     ) -> None:
         """Let the lines of a request wait."""
-        is_short = sum(map(len, texts)) <= _SHORT
+        size = sum(map(len, texts))
         due = time.monotonic() if now is None else now
+        due += _PATIENCE * min(size / _LONG, 1.0)
         for index, text in enumerate(texts):
             self._count += 1
             self.num_characters += len(text) + _PADDING
@@ -101,8 +104,8 @@ class WaitingLines:
                 lane=lane,
                 ticket=ticket,
                 index=index,
-                is_short=is_short,
-                due=due if is_short else due + _PATIENCE,
+                is_short=size <= _SHORT,
+                due=due,
                 number=self._count,
             )
 
@@ -118,12 +121,15 @@ class WaitingLines:
         if not self._lines:
             return []
         first = min(self._lines.values(), key=lambda each: (each.due, each.number))
-        alike = [
-            each
-            for each in self._lines.values()
-            if each.lane is first.lane and each.is_short == first.is_short
-        ]
-        batch = _around(first, sorted(alike, key=lambda each: (len(each.text), each.number)))
+        alike = [each for each in self._lines.values() if each.lane is first.lane]
+        most = first.lane.most_lines
+        if first.is_short:
+            short = [each for each in alike if each.is_short]
+            if len(short) >= _FEW:
+                alike = short
+            else:
+                most = min(most, _FEW)
+        batch = _around(first, alike, most)
         for each in batch:
             self._remove(each.number)
         return batch
@@ -132,20 +138,24 @@ class WaitingLines:
         self.num_characters -= len(self._lines.pop(number).text) + _PADDING
 
 
-def _around(first: WaitingLine, by_length: Sequence[WaitingLine]) -> list[WaitingLine]:
-    """The lines next to `first` by length, as many as the bounds of its lane allow."""
-    lane = first.lane
+def _around(first: WaitingLine, lines: Sequence[WaitingLine], most_lines: int) -> list[WaitingLine]:
+    """The lines next to `first` by length, as many as the bounds of its lane allow.
+
+    None is more than twice as long as another: it would take its own time.
+    """
+    by_length = sorted(lines, key=lambda each: (len(each.text), each.number))
     begin = by_length.index(first)
     end = begin + 1
-    while end - begin < lane.most_lines and (begin or end < len(by_length)):
+    while end - begin < most_lines and (begin or end < len(by_length)):
         shorter = begin and (
             end == len(by_length)
             or len(first.text) - len(by_length[begin - 1].text)
             <= len(by_length[end].text) - len(first.text)
         )
         low, high = (begin - 1, end) if shorter else (begin, end + 1)
-        longest = len(by_length[high - 1].text) + _PADDING
-        if (high - low) * longest > lane.most_characters:
+        shortest, longest = (len(by_length[i].text) + _PADDING for i in (low, high - 1))
+        is_too_much = (high - low) * longest > first.lane.most_characters
+        if is_too_much or longest > 2 * shortest:
             break
         begin, end = low, high
-    return list(by_length[begin:end])
+    return by_length[begin:end]

@@ -55,10 +55,10 @@ def batches_of(waiting: WaitingLines) -> list[list[str]]:
 def test_lines_of_like_length_go_together_up_to_the_bounds() -> None:
     lane = Upper(most_lines=3)
     waiting = WaitingLines(most_characters=10_000)
-    texts = ["a" * length for length in (50, 1, 49, 2, 3, 48, 300)]
+    texts = ["a" * length for length in (50, 1, 49, 2, 3, 48, 400)]
     waiting.add(lane, texts, ticket(7), now=0.0)
     found = [sorted(map(len, batch)) for batch in batches_of(waiting)]
-    assert found == [[48, 49, 50], [1, 2, 3], [300]]
+    assert found == [[48, 49, 50], [1, 2, 3], [400]]
     assert waiting.num_characters == 0
 
 
@@ -74,7 +74,7 @@ def test_the_line_that_is_due_first_is_always_taken() -> None:
     waiting = WaitingLines(most_characters=10_000)
     waiting.add(lane, ["a" * 90], ticket(1), now=0.0)
     waiting.add(lane, ["a", "b", "c"], ticket(3), now=1.0)
-    assert "a" * 90 in batches_of(waiting)[0]
+    assert batches_of(waiting)[0] == ["a" * 90]
 
 
 def test_lanes_never_meet() -> None:
@@ -88,12 +88,25 @@ def test_lanes_never_meet() -> None:
 def test_a_word_overtakes_a_book_but_not_for_ever() -> None:
     lane = Upper(most_lines=2)
     waiting = WaitingLines(most_characters=100_000)
-    waiting.add(lane, ["book" * 100] * 8, ticket(8), now=0.0)
+    waiting.add(lane, ["book" * 200] * 8, ticket(8), now=0.0)
     waiting.add(lane, ["word"], ticket(1), now=1.0)
     assert [each.text for each in waiting.take()] == ["word"]
     waiting.add(lane, ["late"], ticket(1), now=10.0)
     order = [batch[0][:4] for batch in batches_of(waiting)]
-    assert order == ["book"] * 4 + ["late"]
+    assert order == ["book"] * 8 + ["late"]
+
+
+def test_somebody_who_waits_is_not_kept_by_a_full_batch_of_a_long_request() -> None:
+    lane = Upper(most_lines=100)
+    waiting = WaitingLines(most_characters=100_000)
+    waiting.add(lane, ["line"] * 100, ticket(100), now=0.0)
+    waiting.add(lane, ["word"], ticket(1), now=0.1)
+    batch = waiting.take()
+    assert "word" in [each.text for each in batch]
+    assert len(batch) == 8
+    for _ in range(20):
+        waiting.add(lane, ["word"], ticket(1), now=0.1)
+    assert [each.text for each in waiting.take()] == ["word"] * 20
 
 
 def test_what_is_dropped_is_not_translated() -> None:
