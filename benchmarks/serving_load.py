@@ -2,7 +2,7 @@
 
     python benchmarks/serving_load.py MODEL LINES --seconds 60 --clients 16
 
-starts `mt serve` without its cache, asks for lines of the file one by one or in small arrays, checks
+starts `mt serve` without its cache, asks for lines of the file, one by one or in arrays, checks
 every answer against `mt translate` of the whole file, and prints sentences per second of CPU time
 of both, and what a short request waits alone and under that load. One table, then a JSON line.
 """

@@ -19,5 +19,5 @@ def require_installed() -> None:
     missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise ConfigError(
-            f"mt serve needs {', '.join(missing)}", hint="Install them: pip install 'mt[serve]'"
+            f"mt serve needs {', '.join(missing)}", hint="Install them: pip install 'mt-trainer[serve]'"
         )

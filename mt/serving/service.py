@@ -178,7 +178,7 @@ def _candidates(result: Translation | None) -> Candidates:
 
 
 def _of_text(text: CutText, found: dict[str, Candidates], most: int) -> Candidates:
-    """The translations of a text from those of its lines: the best of all, the second of all, and so on."""
+    """The translations of a text from those of its lines: the best of all, then the second."""
     of_lines = [found[line] for line in text.lines]
     num = min(max(map(len, of_lines)), most)
     texts = [

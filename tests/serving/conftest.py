@@ -14,12 +14,10 @@ pytest.importorskip("prometheus_client")
 from mt.events import ignore
 from mt.serving.assembly import warm
 from mt.serving.models import Models, load_models
-from mt.serving.request import Limits, ServeRequest
+from mt.serving.request import ServeRequest
 from mt.translation.translator import Translator
 from tests.serving.models import write_pair
-from tests.serving.running import Running, running
-
-GENEROUS = Limits(requests_a_minute=0)
+from tests.serving.running import GENEROUS, Running, running
 
 
 @pytest.fixture(scope="session")

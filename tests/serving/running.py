@@ -17,9 +17,11 @@ from mt.serving.access import Keys
 from mt.serving.assembly import Assembly, assemble
 from mt.serving.log import Log
 from mt.serving.models import Models
-from mt.serving.request import ServeRequest
+from mt.serving.request import Limits, ServeRequest
 from mt.serving.server import Server
 
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+GENEROUS = Limits(requests_a_minute=0)
 SECONDS = 60.0
 """After which a test gives up."""
 

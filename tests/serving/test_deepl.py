@@ -11,9 +11,8 @@ import pytest
 from mt import Glossary, TranslationOptions, Translator
 from mt.serving.models import Models
 from mt.serving.request import ServeRequest
-from tests.serving.conftest import GENEROUS
-from tests.serving.running import Running, running
-from tests.serving.test_libretranslate import FORM, LINES, expected
+from tests.serving.models import LINES, expected
+from tests.serving.running import FORM, GENEROUS, Running, running
 
 KEYS = ("first-key-of-all", "second-key-of-all")
 TERMS = {"haus": "house", "katze": "cat"}

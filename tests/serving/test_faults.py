@@ -15,10 +15,10 @@ import pytest
 from mt.serving.models import Models, TranslatorLane
 from mt.serving.request import Access, Limits, ServeRequest
 from mt.translation.translation import Translation
-from tests.serving.conftest import GENEROUS
-from tests.serving.running import SECONDS, Running, running
-from tests.serving.test_libretranslate import FORM, LINES
+from tests.serving.running import FORM, GENEROUS, SECONDS, Running, running
 
+NOT_UTF8 = "Invalid request: the form is not percent-encoded UTF-8"
+TOO_MANY = "Invalid request: the form has more than 1000 fields"
 ASKED = {"q": "haus", "source": "de", "target": "en"}
 SMALL = Limits(
     body_bytes=1000, body_seconds=0.5, waiting_characters=50, requests_a_minute=0, glossaries=1
@@ -113,9 +113,9 @@ def test_a_body_that_is_too_large_whether_it_says_so_or_not(small: Running) -> N
         (b"[" * 50_000, "application/json", 400, "Invalid request: the body is not JSON"),
         (b'["haus"]', "application/json", 400, "Invalid request: the body must be a JSON object"),
         (b'{"q": "\xff"}', "application/json", 400, "Invalid request: the body is not UTF-8"),
-        (b"q=%ff", FORM["Content-Type"], 400, "Invalid request: the form is not percent-encoded UTF-8"),
-        (b"q=\xff", FORM["Content-Type"], 400, "Invalid request: the form is not percent-encoded UTF-8"),
-        (b"a&" * 1001, FORM["Content-Type"], 400, "Invalid request: the form has more than 1000 fields"),
+        (b"q=%ff", FORM["Content-Type"], 400, NOT_UTF8),
+        (b"q=\xff", FORM["Content-Type"], 400, NOT_UTF8),
+        (b"a&" * 1001, FORM["Content-Type"], 400, TOO_MANY),
         (b"<q>haus</q>", "application/xml", 415, "The body must be JSON or a form"),
         (b"--b", "multipart/form-data; boundary=b", 400, None),
         (b"x", "multipart/form-data", 400, None),

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.serving.running import Running
-from tests.serving.test_libretranslate import FORM
+from tests.serving.running import FORM, Running
 
-PATHS = ("/translate", "/detect", "/suggest", "/translate_file", "/mt/alignment") + (
+PATHS = (
+    *("/translate", "/detect", "/suggest", "/translate_file", "/mt/alignment"),
     *("/v2/translate", "/v2/glossaries", "/v2/usage", "/v2/languages", "/v2/document"),
 )
 NAMES = (
@@ -33,6 +33,7 @@ VALUES = st.recursive(
     ),
     max_leaves=5,
 )
+
 GOOD = {"q": "haus", "text": "haus", "source": "de", "target": "en", "translation": "house"}
 GOOD |= {"source_lang": "DE", "target_lang": "EN", "name": "n", "entries": "haus\thouse"}
 OBJECTS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6)

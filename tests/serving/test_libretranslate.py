@@ -14,14 +14,8 @@ import pytest
 from mt import TranslationOptions, Translator
 from mt.model_folder.files import read_config
 from tests.exchange.talkers import SOURCE_WORDS
-from tests.serving.running import Running
-
-LINES = ("haus katze", "Straße nicht über haus", "läuft", "grün und nicht", "über über katze und")
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-
-
-def expected(translator: Translator, *lines: str) -> list[str]:
-    return [each.text for each in translator.translate(lines)]
+from tests.serving.models import LINES, expected
+from tests.serving.running import FORM, Running
 
 
 def test_a_text_and_an_array(served: Running, translators: dict[str, Translator]) -> None:

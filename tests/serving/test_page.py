@@ -10,8 +10,8 @@ import pytest
 
 from mt import Translator
 from tests.reporting.browser import CONTRASTS, LEAST_CONTRAST, Tab, browser_tab, find_browser
+from tests.serving.models import LINES, expected
 from tests.serving.running import Running
-from tests.serving.test_libretranslate import LINES, expected
 
 TEXT = f"{LINES[1]}\n\n{LINES[4]}"
 

@@ -23,7 +23,8 @@ import pytest
 
 from mt import Translator
 from mt.cli.main import main
-from tests.serving.test_libretranslate import FORM, LINES, expected
+from tests.serving.models import LINES, expected
+from tests.serving.running import FORM
 
 SECONDS = 120
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -148,21 +150,18 @@ def test_a_full_queue_says_when_to_come_again() -> None:
         made.submit(lane, ["d"], lambda results: None)
 
 
+def put_texts(into: queue.Queue[list[str | None]], results: Sequence[Translation | None]) -> None:
+    into.put([None if each is None else each.text for each in results])
+
+
 def test_a_line_that_fails_spoils_no_other_and_ends_no_worker() -> None:
     made, errors = workers()
     lane = Upper()
     lane.gate.set()
     for _ in range(2):
-        found: list[object] = []
-        done = threading.Event()
-
-        def put(results: Sequence[Translation | None]) -> None:
-            found.extend(None if each is None else each.text for each in results)
-            done.set()
-
-        made.submit(lane, ["good", "bad", "fine"], put)
-        assert done.wait(SECONDS)
-        assert found == ["GOOD", None, "FINE"]
+        done: queue.Queue[list[str | None]] = queue.Queue()
+        made.submit(lane, ["good", "bad", "fine"], partial(put_texts, done))
+        assert done.get(timeout=SECONDS) == ["GOOD", None, "FINE"]
     assert made.close(SECONDS)
     assert [type(error) for error in errors] == [SystemExit, SystemExit]
 

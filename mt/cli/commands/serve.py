@@ -109,8 +109,9 @@ class _Flags:
 def command(flags: _Flags) -> int:  # fmt: skip
     """Serve models by the HTTP APIs of LibreTranslate and DeepL, with a page at /.
 
-    It listens at the loopback interface unless told otherwise, writes nothing of what it is
-    sent anywhere, and ends with SIGTERM or Ctrl-C when it has answered what it has begun (docs/serving.md).
+    It listens at the loopback interface unless told otherwise, writes nothing of what it is sent
+    anywhere, and ends with SIGTERM or Ctrl-C when it has answered what it has begun
+    (docs/serving.md).
     """
     from mt.cli.console import notices, stderr_console
     from mt.serving.installed import require_installed
