@@ -28,7 +28,7 @@ FLOORS: dict[str, set[str]] = {
         *("formats", "corpus", "text", "model", "search", "evaluation", "model_folder"),
         *("preparation", "training", "translation", "exchange", "reporting", "synthetic"),
     },
-    "serving": {"corpus", "text", "model_folder", "translation", "tasks"},
+    "serving": {"corpus", "text", "model", "model_folder", "translation", "tasks"},
     "cli": {
         *("formats", "corpus", "text", "model_folder", "evaluation", "translation", "tasks"),
         "serving",

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,27 +73,33 @@ def test_it_answers_what_has_begun_and_ends_with_0(
     """Also after its weights were replaced, and the files truncated where they are."""
     folder = tmp_path / "model"
     shutil.copytree(folders["de-en"], folder)
-    text = "\n".join(f"{line} {number}" for number in range(6) for line in LINES)
-    wanted = "\n".join(expected(translators["de-en"], *text.split("\n")))
-    with process("-m", str(folder), "--workers", "1") as server:
+    text = "\n".join(LINES)
+    wanted = "\n".join(expected(translators["de-en"], *LINES))
+    body = urlencode({"q": f"{text}\n", "source": "de", "target": "en"}).encode()
+    with process("-m", str(folder), "--workers", "1", "--cache", "0") as server:
         weights = folder / "model.safetensors"
         other = tmp_path / "other"
         shutil.copy(Path(folders["en-de"]) / "model.safetensors", other)
         other.replace(weights)
         first = server.translate(text)
         weights.write_bytes(b"")
-        found: list[tuple[int, bytes]] = []
-        asking = threading.Thread(target=lambda: found.append(server.translate(f"{text}\n")))
-        asking.start()
-        time.sleep(0.3)
+        begun = HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
+        begun.putrequest("POST", "/translate")
+        for name, value in {**FORM, "Content-Length": str(len(body))}.items():
+            begun.putheader(name, value)
+        begun.endheaders(body[:10])
+        time.sleep(0.5)
         server.running.send_signal(signal.SIGTERM)
-        assert server.running.wait(SECONDS) == 0
-        asking.join(SECONDS)
+        until = time.monotonic() + SECONDS
         with pytest.raises(OSError, match="refused"):
-            server.translate("haus")
-    assert [first[0], found[0][0]] == [200, 200]
-    assert json.loads(first[1])["translatedText"] == wanted
-    assert json.loads(found[0][1])["translatedText"] == f"{wanted}\n"
+            while time.monotonic() < until:
+                server.translate("haus")
+        begun.send(body[10:])
+        last = begun.getresponse()
+        assert (last.status, json.loads(last.read())["translatedText"]) == (200, f"{wanted}\n")
+        begun.close()
+        assert server.running.wait(SECONDS) == 0
+    assert (first[0], json.loads(first[1])["translatedText"]) == (200, wanted)
 
 
 @pytest.mark.parametrize(
