@@ -59,7 +59,8 @@ def memory(pid: int) -> float:
 
 def by_translate(model: str, lines: list[str], workers: int) -> tuple[list[str], float]:
     """What `mt translate` makes of lines, and its CPU seconds without those of its start."""
-    seconds, found = [], b""
+    seconds: list[float] = []
+    found = b""
     for text in ("\n".join([*lines, ""]), "\n"):
         before = os.times()
         command = [sys.executable, "-m", "mt", "translate", "-m", model, "--threads", str(workers)]
