@@ -19,5 +19,6 @@ def require_installed() -> None:
     missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise ConfigError(
-            f"mt serve needs {', '.join(missing)}", hint="Install them: pip install 'mt-trainer[serve]'"
+            f"mt serve needs {', '.join(missing)}",
+            hint="Install them: pip install 'mt-trainer[serve]'",
         )
