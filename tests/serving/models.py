@@ -7,16 +7,16 @@ from pathlib import Path
 
 import torch
 
-from mt import Translator
 from mt.config import SearchConfig
 from mt.model_folder.files import read_config, write_config
 from mt.model_folder.folder import load_model, save_weights
+from mt.translation.line_translator import LineTranslator
 from tests.exchange.talkers import SHAPE, write_talker
 
 LINES = ("haus katze", "Straße nicht über haus", "läuft", "grün und nicht", "über über katze und")
 
 
-def expected(translator: Translator, *lines: str) -> list[str]:
+def expected(translator: LineTranslator, *lines: str) -> list[str]:
     """What `mt translate` gives for lines."""
     return [each.text for each in translator.translate(lines)]
 
