@@ -44,7 +44,7 @@ check: lint test
 
 extras: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-	    --editable '.[dev,figures,tensorboard,ctranslate2,huggingface]'
+	    --editable '.[dev,figures,tensorboard,ctranslate2,huggingface,serve]'
 
 browser:
 	command -v chromium || command -v chromium-browser || command -v google-chrome || \

@@ -32,7 +32,7 @@ SETTINGS = ROOT / "docs" / "settings.md"
 DATA = ROOT / "docs" / "data.md"
 STARTER = ROOT / "data" / "starter"
 COMMANDS = cli.list_commands(click.Context(cli))
-OPTIONAL = {"export": "ctranslate2"}
+OPTIONAL = {"export": "ctranslate2", "serve": "uvicorn"}
 """Packages that commands need and a reader may lack."""
 
 
@@ -157,8 +157,12 @@ def test_every_command_is_shown() -> None:
     shown = {shlex.split(command)[1] for command in shown_commands()}
     assert shown == {
         *("train", "translate", "eval", "average", "check", "export", "score", "inspect"),
-        *("compare", "plot", "report", "distil", "backtranslate"),
+        *("compare", "plot", "report", "distil", "backtranslate", "serve"),
     }
+
+
+async def _ended(server: object, sockets: object = None) -> None:
+    """In the place of a server: nobody asks, and it was told to end."""
 
 
 def test_the_commands_shown_run(
@@ -205,6 +209,9 @@ def test_the_commands_shown_run(
             arguments += ["--updates", budget]
             if "--resume" not in arguments:
                 arguments += [*small, "--set", "search.max_length=3"]
+        if arguments[0] == "serve":
+            arguments += ["--port", "0"]
+            monkeypatch.setattr("mt.serving.server.Server.serve", _ended)
         if given:
             file = (tmp_path / given).open("rb")
             monkeypatch.setattr(sys, "stdin", file)

@@ -30,9 +30,10 @@ FLOORS: dict[str, set[str]] = {
         *("preparation", "training", "translation", "exchange", "reporting", "synthetic"),
         "documents",
     },
+    "serving": {"corpus", "text", "model", "model_folder", "translation", "tasks"},
     "cli": {
         *("formats", "corpus", "text", "model_folder", "evaluation", "translation", "documents"),
-        "tasks",
+        *("tasks", "serving"),
     },
 }
 """For each room, the rooms it may import; every room may import floor 0."""
@@ -54,6 +55,9 @@ ONE_ROOM = {
     "yaml": ["mt/exchange/marian.py"],
     "matplotlib": ["mt/reporting/attention_image.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
+    "starlette": ["mt/serving/http.py"],
+    "uvicorn": ["mt/serving/server.py"],
+    "prometheus_client": ["mt/serving/metrics.py"],
 }
 """Packages that stand behind one module; datasets reads corpora and keeps the store."""
 

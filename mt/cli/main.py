@@ -31,6 +31,7 @@ _GROUPS = {
     },
     "Use": {
         "translate": ("translate", "Translate standard input or files."),
+        "serve": ("serve", "Serve models by HTTP, with a page."),
         "score": ("score", "Score given translations, and align their words."),
     },
     "Measure": {

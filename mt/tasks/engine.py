@@ -6,6 +6,7 @@ is used or a conversion is made.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -274,6 +275,13 @@ class _EngineFinder:
 
     engine: Engine
     own: Callable[[], Finder]
+
+    def giving(self, n_best: int) -> _EngineFinder:
+        """The same search, by the same weights, with so many hypotheses of its beam."""
+        config = dataclasses.replace(self.engine.config, n_best=n_best)
+        return _EngineFinder(
+            dataclasses.replace(self.engine, config=config), lambda: self.own().giving(n_best)
+        )
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order."""

@@ -15,3 +15,7 @@ class Finder(Protocol):
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order."""
         ...
+
+    def giving(self, n_best: int) -> Finder:
+        """The same search, by the same weights, with so many hypotheses of its beam."""
+        ...

@@ -5,6 +5,7 @@ Nothing here needs torch: an engine that does without it starts at once.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -30,6 +31,12 @@ def search_in_effect(config: Config, bounds: Bounds, options: TranslationOptions
     return needed(bounds.bounded(options.search or config.search), options.utility)
 
 
+def require_text(config: Config) -> None:
+    """Raise ConfigError for a glossary where the model takes symbols."""
+    if config.tokenizer.takes_symbols:
+        raise ConfigError("a glossary and placeholders are for text, but this model takes symbols")
+
+
 class LineTranslator:
     """Translates lines; a line longer than the model is good for, in parts."""
 
@@ -52,10 +59,8 @@ class LineTranslator:
         Raises ConfigError for a glossary where the model takes symbols.
         """
         takes_symbols = config.tokenizer.takes_symbols
-        if takes_symbols and options.glossary is not None:
-            raise ConfigError(
-                "a glossary and placeholders are for text, but this model takes symbols"
-            )
+        if options.glossary is not None:
+            require_text(config)
         if options.search is not None:
             config = dataclasses.replace(config, search=options.search)
         if options.keep_case:
@@ -82,6 +87,18 @@ class LineTranslator:
         )
         self._window = window
         self._glossary = options.glossary
+
+    def giving(self, n_best: int) -> LineTranslator:
+        """The same translator, by the same weights, with so many hypotheses of its beam.
+
+        Raises ConfigError for more than the beam has.
+        """
+        search = dataclasses.replace(self.config.search, n_best=n_best)
+        other = copy.copy(self)
+        other.config = dataclasses.replace(self.config, search=search)
+        other.finder = self.finder.giving(n_best)
+        other._choice = dataclasses.replace(self._choice, search=search)
+        return other
 
     @property
     def window(self) -> int:

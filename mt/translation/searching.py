@@ -7,6 +7,7 @@ devices likewise: each has a share, its own copy of the weights and a thread tha
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -112,6 +113,10 @@ class Searcher:
             listener=listener,
             sampling=sampling,
         )
+
+    def giving(self, n_best: int) -> Searcher:
+        """The same search, by the same weights, with so many hypotheses of its beam."""
+        return dataclasses.replace(self, config=dataclasses.replace(self.config, n_best=n_best))
 
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """The results of sources, none of them empty, in their order.

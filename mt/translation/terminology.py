@@ -58,6 +58,16 @@ class Terminology:
         self._listener = listener
         self._of_terms: dict[tuple[str, ...], tuple[tuple[int, ...], ...]] = {}
 
+    def giving(self, n_best: int) -> Terminology:
+        """The same search, by the same weights, with so many hypotheses of its beam."""
+        return Terminology(
+            self._glossary,
+            self._tokenizer,
+            self._usual.giving(n_best),
+            all_candidates=self._all_candidates,
+            listener=self._listener,
+        )
+
     def search(self, sources: Sequence[Source]) -> list[SearchResult]:
         """Search `sources` for translations with their terms.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,10 +14,11 @@ from mt.events import Listener, ignore
 from mt.model.device import choose_devices
 from mt.model.translation_model import TranslationModel
 from mt.model_folder.folder import LoadedModel
+from mt.text.glossary import Glossary
 from mt.text.tokenizer_pair import TokenizerPair
 from mt.translation.ensemble import Members, load_members
 from mt.translation.finder import Finder
-from mt.translation.line_translator import LineTranslator, search_in_effect
+from mt.translation.line_translator import LineTranslator, require_text, search_in_effect
 from mt.translation.options import DEFAULT_OPTIONS, TranslationOptions
 from mt.translation.searching import Searcher
 from mt.translation.terminology import Terminology
@@ -80,6 +83,24 @@ class Translator(LineTranslator):
             options=options,
             listener=listener,
         )
+
+    def with_glossary(self, glossary: Glossary) -> Translator:
+        """The same translator, by the same weights, that brings in the terms of a glossary.
+
+        Raises ConfigError where the model takes symbols.
+        """
+        require_text(self.config)
+        other = copy.copy(self)
+        other.finder = Terminology(
+            glossary,
+            self.tokenizers.target,
+            self._searcher,
+            all_candidates=False,
+            listener=self._searcher.listener,
+        )
+        other._reader = dataclasses.replace(self._reader, glossary=glossary)
+        other._glossary = glossary
+        return other
 
     @classmethod
     def load(

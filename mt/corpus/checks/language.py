@@ -39,3 +39,11 @@ class LanguageLabel:
             return ""
         code, confidence = _identifier().classify(text)
         return str(code) if confidence >= _LEAST_CONFIDENCE else ""
+
+
+def ranked_languages(text: str) -> list[tuple[str, float]]:
+    """All languages that can be identified, each with its probability, the most probable first.
+
+    However short the text is: of a word that several languages have it is a guess.
+    """
+    return [(str(code), float(value)) for code, value in _identifier().rank(text)]
