@@ -9,10 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mt.errors import DataError
+from mt.formats.documents.po import read_po
+from mt.formats.documents.subtitles import read_ass, read_srt, read_vtt
 from mt.formats.documents.unit import Document, DocumentOptions
 from mt.formats.kind import Kind
 
-_READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {}
+_READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
+    Kind.PO: read_po,
+    Kind.SRT: read_srt,
+    Kind.VTT: read_vtt,
+    Kind.ASS: read_ass,
+}
 
 
 def open_document(path: Path, kind: Kind, options: DocumentOptions) -> Document:

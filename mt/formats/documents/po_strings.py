@@ -1,0 +1,95 @@
+"""Strings of PO as gettext writes them: escapes, and lines of the width that a file has."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mt.formats.po_entries import Entry
+
+_WIDTH = 79  # columns, of gettext
+_LEAST_WIDTH = 30
+_ESCAPES = str.maketrans(
+    {
+        **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"},
+        **{"\a": "\\a", "\b": "\\b", "\f": "\\f", "\v": "\\v"},
+    }
+)
+
+
+def escaped(text: str) -> str:
+    """Text as it stands between quotes."""
+    return text.translate(_ESCAPES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines:
+    """How a file breaks its strings into lines."""
+
+    width: int | None
+    """Columns of a line, quotes included; None: they are not wrapped."""
+    newline: str
+
+    def written(self, text: str, *, keyword: str, one_line: bool) -> str:
+        """The strings that hold `text`, from the first quote to the last, behind their keyword."""
+        whole = f'"{escaped(text)}"'
+        is_short = self.width is None or _columns(keyword) + 1 + _columns(whole) <= self.width
+        if one_line or (is_short and "\n" not in text[:-1]):
+            return whole
+        pieces = []
+        for line in re.findall(r"[^\n]*\n|[^\n]+", text):
+            pieces += [line] if self.width is None else _wrapped(line, self.width - 2)
+        return self.newline.join(f'"{escaped(piece)}"' for piece in ["", *pieces])
+
+
+def lines_of(text: str, entries: Sequence[Entry], newline: str) -> Lines:
+    """The way of a file: its widest string that goes on in the next one, else 79 columns.
+
+    Where nothing goes on, though lines are longer, strings are not wrapped.
+    """
+    widest, longest = 0, 0
+    for entry in entries:
+        for spans in (entry.id_strings, *entry.strings.values()):
+            for number, (start, end) in enumerate(spans):
+                is_last = number == len(spans) - 1
+                if not is_last and end - start > 2 and not text.endswith("\\n", 0, end - 1):
+                    widest = max(widest, _columns(text[start:end]))
+                longest = max(longest, _columns(text[start:end]))
+    if not widest:
+        return Lines(width=None if longest > _WIDTH + 1 else _WIDTH, newline=newline)
+    return Lines(width=max(widest, _LEAST_WIDTH), newline=newline)
+
+
+def is_one_line(text: str, entry: Entry, lines: Lines) -> bool:
+    """Whether an entry has its msgid on one line that would be wrapped elsewhere."""
+    if len(entry.id_strings) != 1:
+        return False
+    start, end = entry.id_strings[0]
+    is_long = lines.width is not None and _columns(text[start:end]) + len("msgid ") > lines.width
+    return is_long or "\n" in entry.msgid[:-1]
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line in pieces of at most `width` columns, cut behind spaces and between ideographs."""
+    pieces, current, taken = [], "", 0
+    for word in re.findall(r"[ \t]*[^ \t]+[ \t]*|[ \t]+", line):
+        for part in re.findall(r"[^\u2e80-\uffef]+|[\u2e80-\uffef][^\w\u2e80-\uffef]*", word):
+            columns = _columns(escaped(part))
+            if current and taken + columns > width:
+                pieces.append(current)
+                current, taken = "", 0
+            current += part
+            taken += columns
+    return [*pieces, current] if current else pieces
+
+
+def _columns(text: str) -> int:
+    """The columns that text takes in a terminal: two for what is wide."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        2 if unicodedata.east_asian_width(each) in "WF" else not unicodedata.combining(each)
+        for each in text
+    )
