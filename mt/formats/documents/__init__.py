@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mt.errors import DataError
 from mt.formats.documents.json import read_json
+from mt.formats.documents.markdown import read_markdown
 from mt.formats.documents.po import read_po
 from mt.formats.documents.subtitles import read_ass, read_srt, read_vtt
 from mt.formats.documents.unit import Document, DocumentOptions
@@ -20,6 +21,7 @@ _READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
     Kind.SRT: read_srt,
     Kind.VTT: read_vtt,
     Kind.ASS: read_ass,
+    Kind.MARKDOWN: read_markdown,
     Kind.JSON: read_json,
     Kind.CATALOGUE: read_json,
 }
