@@ -12,6 +12,8 @@ from mt.errors import DataError
 from mt.formats.documents.json import read_json
 from mt.formats.documents.markdown import read_markdown
 from mt.formats.documents.po import read_po
+from mt.formats.documents.properties import read_properties
+from mt.formats.documents.strings import read_strings
 from mt.formats.documents.subtitles import read_ass, read_srt, read_vtt
 from mt.formats.documents.unit import Document, DocumentOptions
 from mt.formats.kind import Kind
@@ -22,6 +24,8 @@ _READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
     Kind.VTT: read_vtt,
     Kind.ASS: read_ass,
     Kind.MARKDOWN: read_markdown,
+    Kind.PROPERTIES: read_properties,
+    Kind.STRINGS: read_strings,
     Kind.JSON: read_json,
     Kind.CATALOGUE: read_json,
 }
