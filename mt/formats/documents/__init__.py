@@ -15,7 +15,9 @@ from mt.formats.documents.po import read_po
 from mt.formats.documents.properties import read_properties
 from mt.formats.documents.strings import read_strings
 from mt.formats.documents.subtitles import read_ass, read_srt, read_vtt
+from mt.formats.documents.table import read_csv, read_tsv
 from mt.formats.documents.unit import Document, DocumentOptions
+from mt.formats.documents.yaml import read_yaml
 from mt.formats.kind import Kind
 
 _READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
@@ -26,6 +28,9 @@ _READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
     Kind.MARKDOWN: read_markdown,
     Kind.PROPERTIES: read_properties,
     Kind.STRINGS: read_strings,
+    Kind.CSV: read_csv,
+    Kind.TSV: read_tsv,
+    Kind.YAML: read_yaml,
     Kind.JSON: read_json,
     Kind.CATALOGUE: read_json,
 }

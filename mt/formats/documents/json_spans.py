@@ -13,7 +13,7 @@ from mt.formats.documents.text_file import TextFile
 Path = tuple[str | int, ...]
 """Keys and, from 0, indices from the outermost value to one inside."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+')
 _MOST_DEPTH = 200
 
 

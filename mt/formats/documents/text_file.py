@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mt.errors import DataError
@@ -41,7 +44,11 @@ class TextFile:
 
     def line_of(self, place: int) -> int:
         """The number of the line of a character, from 1."""
-        return self.text.count("\n", 0, place) + 1
+        return bisect_left(self._line_ends, place) + 1
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [found.start() for found in re.finditer("\n", self.text)]
 
     def where(self, place: int) -> str:
         """File and line of a character, for messages."""
