@@ -17,7 +17,6 @@ from mt.formats.compressed import read_blocks
 from mt.formats.kind import encoding_by_mark
 from mt.formats.standard_input import shown
 
-
 Span = tuple[int, int]
 """Start and end in the text of the file, in characters."""
 

@@ -80,9 +80,7 @@ def require_codes(source: Content, target: Content) -> None:
 
 def with_markup(content: Content, escape: Callable[[str], str] = str) -> str:
     """Content as the file has it: the text escaped, codes by their markup."""
-    return "".join(
-        escape(piece) if isinstance(piece, str) else piece.markup for piece in content
-    )
+    return "".join(escape(piece) if isinstance(piece, str) else piece.markup for piece in content)
 
 
 def readable(content: Sequence[str | Code]) -> str:

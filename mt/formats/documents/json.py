@@ -54,7 +54,9 @@ def _metadata(path: Path, suffix: str, values: Sequence[Value]) -> Callable[[Val
     """What tells the metadata of a catalogue of its form from its text."""
     if suffix == "arb":
         return lambda value: any(str(key).startswith("@") for key in value.path)
-    messages = {value.path[0] for value in values if len(value.path) == 2 and value.path[1] == "message"}
+    messages = {
+        value.path[0] for value in values if len(value.path) == 2 and value.path[1] == "message"
+    }
     entries = {value.path[0] for value in values if value.path}
     if path.name.startswith("messages.json") or (messages and messages == entries):
         return lambda value: value.path[1:] != ("message",)

@@ -1,4 +1,4 @@
-"""The strings of a JSON text, with their spans: what is an object's key, what a value, and where."""
+"""The strings of a JSON text that are values, with their spans and where they belong."""
 
 from __future__ import annotations
 
@@ -65,9 +65,7 @@ def values_of(file: TextFile) -> Iterator[Value]:
             if kinds and kinds[-1] == "{" and not key and _is_key(file.text, token.end()):
                 key = string
                 continue
-            yield Value(
-                path=(*path, key)[1:], start=token.start(), end=token.end(), text=string
-            )
+            yield Value(path=(*path, key)[1:], start=token.start(), end=token.end(), text=string)
 
 
 _COLON = re.compile(r"\s*:")

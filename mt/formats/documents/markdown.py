@@ -1,7 +1,6 @@
 """Markdown: headings, paragraphs, items, quotes, cells and footnotes; the markup stays.
 
-Front matter, code, HTML blocks, addresses of links and images, and definitions of references are not
-translated.
+Front matter, code, HTML blocks, addresses of links and images, and definitions of references stay.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ _OTHERS = {"fence": "code block", "code_block": "code block", "html_block": "HTM
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:.*?\n)??\1[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_LANGUAGE = re.compile(r"^(?:lang|language|locale):[ \t]*([\"']?)([\w-]+)\1[ \t]*\r?$", re.MULTILINE)
+_LANGUAGE = re.compile(
+    r"^(?:lang|language|locale):[ \t]*([\"']?)([\w-]+)\1[ \t]*\r?$", re.MULTILINE
+)
 _ALERT = re.compile(r"\[![A-Z]+\]\s*")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _ATTRIBUTES = re.compile(r"[ \t]*\{[:#.][^{}]*\}\s*$")
@@ -114,7 +115,9 @@ class _Finder:
         self._text = file.text
         ends = [found.span() for found in _LINE_END.finditer(file.text)]
         self._lines = list(
-            zip([0, *(end for _, end in ends)], [*(e for e, _ in ends), len(file.text)], strict=True)
+            zip(
+                [0, *(end for _, end in ends)], [*(e for e, _ in ends), len(file.text)], strict=True
+            )
         )
         self._cursor = 0  # in a row of a table
 
@@ -139,7 +142,9 @@ class _Finder:
         place = _Place(line=first + 1, start=spans[0][0], end=spans[-1][1], prefix=prefix)
         return content, place
 
-    def _spans(self, block: Block, lines: Sequence[str], first: int) -> list[tuple[int, int]] | None:
+    def _spans(
+        self, block: Block, lines: Sequence[str], first: int
+    ) -> list[tuple[int, int]] | None:
         """Where each line of a content is in its line of the file."""
         spans = []
         is_cell = _KINDS.get(block.type) == "cell"

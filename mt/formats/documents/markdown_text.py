@@ -1,4 +1,4 @@
-"""The content of a block of Markdown: text with codes, and a target written so that it is read alike.
+"""The content of a block of Markdown: text with codes, and a target that will be read alike.
 
 Text is written as it is if it is read as that, else with backslashes; emphasis that cannot stand at
 a place in Markdown (inside a word) becomes that of HTML there.
@@ -18,8 +18,11 @@ from mt.formats.documents.wrapping import wrapped
 _PAIRS = {"em": "em", "strong": "strong", "s": "s", "link": "a", "image": "img"}
 _HTML = {"*": "em", "_": "em", "**": "strong", "__": "strong", "~~": "del"}
 _HTML_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^>]*?(/?)>", re.DOTALL)
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-_UNREAD = frozenset("code kbd samp var tt math script style".split())
+_VOID = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source")
+    + ("track", "wbr")
+)
+_UNREAD = frozenset(["code", "kbd", "samp", "var", "tt", "math", "script", "style"])
 _FURTHER = re.compile(r"\[\^[^\]\s]+\]|\{\{[<%].*?[>%]\}\}|\{%.*?%\}|\{:[^{}]*\}", re.DOTALL)
 _SPECIAL = re.compile(r"([\\`*_\[\]<~|])|&(?=#?\w+;)")
 _FIRST = re.compile(r"([-+#>=|:~`<])|(\d{1,9})([.)])")
@@ -147,9 +150,7 @@ def _joined(content: str, marks: list[Mark]) -> Iterator[Mark]:
         found = _HTML_TAG.fullmatch(content[mark.start : mark.end])
         if mark.type == "html_inline" and found and not found[1] and found[2].lower() in _UNREAD:
             closing = f"</{found[2].lower()}>"
-            end = next(
-                (m for m in marks[i:] if content[m.start : m.end].lower() == closing), None
-            )
+            end = next((m for m in marks[i:] if content[m.start : m.end].lower() == closing), None)
             if end is not None:
                 until = end.end
                 text = content[mark.end : end.start]

@@ -16,8 +16,11 @@ from mt.formats.documents.unit import Code, Content
 from mt.formats.documents.wrapping import wrapped
 
 _TAG = re.compile(r"</?([A-Za-z][\w:-]{0,30}|\d{1,3})((?:\s[^<>]*?)?)\s?(/?)>")
-_VOID = frozenset("br hr img wbr input".split())
-_BLOCKS = frozenset("br hr p div li ul ol h1 h2 h3 h4 h5 h6 table tr td th".split())
+_VOID = frozenset(["br", "hr", "img", "wbr", "input"])
+_BLOCKS = frozenset(
+    ("br", "hr", "p", "div", "li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "td", "th")
+    + ("h1", "h2", "h3", "h4", "h5", "h6")
+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,20});")
 _LINE_END = re.compile(r"[ \t]*(?:\r\n|\n|\r|\t)\s*")
 _SENTENCE_END = re.compile(r"[.!?:;…。！？।؟]['\")\]»”’]*\s*$")

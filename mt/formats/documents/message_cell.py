@@ -1,4 +1,4 @@
-"""A value of a catalogue as a cell: its units, and how it is written when some of them are filled."""
+"""A value of a catalogue as a cell: its units, and how it is written with their targets."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from mt.formats.documents.message import Message
 from mt.formats.documents.plural_forms import PluralForms
 from mt.formats.documents.po_header import Header
 from mt.formats.documents.po_strings import Lines, is_one_line, lines_of
-from mt.formats.documents.spliced import Cell, Filled, SplicedDocument
 from mt.formats.documents.splice import Edit
+from mt.formats.documents.spliced import Cell, Filled, SplicedDocument
 from mt.formats.documents.text_file import TextFile, decoded, read_bytes
 from mt.formats.documents.unit import Content, Document, DocumentOptions, State, Unit
 from mt.formats.po_entries import Entry, charset_of, entries_of, flags_of

@@ -38,7 +38,7 @@ class Lines:
         is_short = self.width is None or _columns(keyword) + 1 + _columns(whole) <= self.width
         if one_line or (is_short and "\n" not in text[:-1]):
             return whole
-        pieces = []
+        pieces: list[str] = []
         for line in re.findall(r"[^\n]*\n|[^\n]+", text):
             pieces += [line] if self.width is None else _wrapped(line, self.width - 2)
         return self.newline.join(f'"{escaped(piece)}"' for piece in ["", *pieces])

@@ -21,8 +21,8 @@ from mt.formats.documents.values import reason_against
 from mt.formats.standard_input import shown
 
 _LINE = re.compile(
-    r"[ \t\f]*(?:[#!][^\r\n]*|(?P<key>(?:[^ \t\f\r\n\\:=]|\\(?:\r\n?|.|\n))*)[ \t\f]*(?:[:=][ \t\f]*)?"
-    r"(?P<value>(?:[^\\\r\n]|\\(?:\r\n?|.|\n|\Z))*))(?:\r\n?|\n|\Z)"
+    r"[ \t\f]*(?:[#!][^\r\n]*|(?P<key>(?:[^ \t\f\r\n\\:=]|\\(?:\r\n?|.|\n))*)"
+    r"[ \t\f]*(?:[:=][ \t\f]*)?(?P<value>(?:[^\\\r\n]|\\(?:\r\n?|.|\n|\Z))*))(?:\r\n?|\n|\Z)"
 )
 _CONTINUED = re.compile(r"(\\(?:\r\n?|\n)[ \t\f]*)")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(?:\r\n?|\n)[ \t\f]*|(.|\Z))", re.DOTALL)
@@ -64,7 +64,9 @@ def _entries(file: TextFile) -> Iterator[_Entry]:
         assert line is not None
         if line["key"] or line["value"]:
             key = _unescaped(line["key"], file, line.start("key"))
-            yield _Entry(key=key, raw=line["value"], start=line.start("value"), end=line.end("value"))
+            yield _Entry(
+                key=key, raw=line["value"], start=line.start("value"), end=line.end("value")
+            )
         place = line.end()
 
 
@@ -116,7 +118,7 @@ class _Value:
             return simple
         if each in self._escaped:
             return f"\\{each}"
-        if " " <= each and ord(each) <= self._raw_up_to:
+        if each >= " " and ord(each) <= self._raw_up_to:
             return each
         data = each.encode("utf-16-be", "surrogatepass")
         units = [data[i : i + 2].hex() for i in range(0, len(data), 2)]

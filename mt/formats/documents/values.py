@@ -1,4 +1,4 @@
-"""Which values of a catalogue or a configuration are text: by plain rules that look at one value."""
+"""Which values of a catalogue or a configuration are text: by rules that look at one value."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from mt.formats.documents.unit import Code, Content
 
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
-_PIECE = re.compile(rf"\s+|[{_WIDE}](?:[^\w\s]|[\u3001-\u301f\uff01-\uff0f\uff1a-\uff1f])*|[^\s{_WIDE}]+")
+_PIECE = re.compile(
+    rf"\s+|[{_WIDE}](?:[^\w\s]|[\u3001-\u301f\uff01-\uff0f\uff1a-\uff1f])*|[^\s{_WIDE}]+"
+)
 
 _SENTENCE_END = re.compile(r"[.!?…。！？।؟][\"')\]»”’]*$")
 _CLAUSE_END = re.compile(r"[,;:–—、，؛،][\"')\]»”’]*$")

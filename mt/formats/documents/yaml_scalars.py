@@ -1,6 +1,6 @@
 """Scalars of YAML with their spans, and others written in their place in the same style.
 
-What is written is read again; a style in which it would be something else gives way to double quotes.
+What is written is read again; where it would be something else in its style, it gets double quotes.
 """
 
 from __future__ import annotations
