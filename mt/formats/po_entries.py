@@ -54,7 +54,7 @@ class Entry:
 _KEYWORDS = ("domain", "msgctxt", "msgid", "msgid_plural", "msgstr")
 _TOKEN = re.compile(
     r'[ \t\r\f\v]*(?:(?P<string>"(?:[^"\\\n]|\\[^\n])*")|(?P<word>domain|msgctxt|msgid_plural|msgid'
-    r"|msgstr)(?![a-z_])|\[\s*(?P<index>\d+)\s*\]|(?P<comment>#.*))?"
+    r"|msgstr)(?![a-z_])|\[\s*(?P<index>\d{1,2})\s*\]|(?P<comment>#.*))?"
 )
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|(.))", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}

@@ -22,13 +22,36 @@ class Tag:
     is_break: bool = False
 
 
+class OpenTags:
+    """Tags that wait for the one that closes them."""
+
+    def __init__(self) -> None:
+        self._stack: list[tuple[str, int]] = []
+        self._names: Counter[str] = Counter()
+
+    def open(self, name: str, index: int) -> None:
+        """Add a tag."""
+        self._stack.append((name, index))
+        self._names[name] += 1
+
+    def close(self, name: str) -> int | None:
+        """The index of the last one of a name, if any; those that were opened in it are dropped."""
+        if not self._names[name]:
+            return None
+        while True:
+            opened, index = self._stack.pop()
+            self._names[opened] -= 1
+            if opened == name:
+                return index
+
+
 def paired(pieces: Iterable[str | Tag]) -> Content:
     """Text and tags as text and codes: tags that enclose something are pairs, others stand alone.
 
     Codes are named by their number. Pairs never cross: of two that would, the inner one is none.
     """
     content: list[str | Code] = []
-    open_tags: list[tuple[str, int]] = []
+    open_tags = OpenTags()
     num_codes = 0
     for piece in pieces:
         if isinstance(piece, str):
@@ -47,12 +70,9 @@ def paired(pieces: Iterable[str | Tag]) -> Content:
         )
         content.append(code)
         if piece.opens:
-            open_tags.append((piece.opens, len(content) - 1))
-        elif any(name == piece.closes for name, _ in open_tags):
-            while True:
-                name, start = open_tags.pop()
-                if name == piece.closes:
-                    break
+            open_tags.open(piece.opens, len(content) - 1)
+        start = open_tags.close(piece.closes) if piece.closes else None
+        if start is not None:
             opening = content[start]
             assert isinstance(opening, Code)
             content[start] = replace(opening, form=CodeForm.OPENING)

@@ -22,7 +22,9 @@ from mt.languages import is_same_language, writes_no_spaces
 
 FRONT_MATTER = "front matter"
 NO_WORDS = "text without words"
+TOO_LONG = "paragraph of more than 50,000 characters"
 NOT_FOUND = "text that was not found in its lines"
+_LONGEST = 50_000  # characters; to find links and emphasis in hostile ones takes their square
 _OTHERS = {"fence": "code block", "code_block": "code block", "html_block": "HTML block"}
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -32,7 +34,7 @@ _LANGUAGE = re.compile(
 )
 _ALERT = re.compile(r"\[![A-Z]+\]\s*")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
-_ATTRIBUTES = re.compile(r"[ \t]*\{[:#.][^{}]*\}\s*$")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*\{[:#.][^{}]*\}\s*$")
 _KINDS = {"heading_open": "heading", "th_open": "cell", "td_open": "cell"}
 
 
@@ -68,8 +70,9 @@ def read_markdown(path: Path, options: DocumentOptions) -> Document:
         content, place = finder.find(block)
         if not content:
             continue
-        if place is None:
-            skipped[NOT_FOUND] = skipped.get(NOT_FOUND, 0) + 1
+        reason = NOT_FOUND if place is None else TOO_LONG if len(content) > _LONGEST else ""
+        if place is None or reason:
+            skipped[reason] = skipped.get(reason, 0) + 1
             continue
         kind = _KINDS.get(block.type, "paragraph")
         written = MarkdownText(content, parser, references, between=between, block=kind)

@@ -74,18 +74,20 @@ class Parser:
     """CommonMark with tables, strikethrough and footnotes."""
 
     def __init__(self) -> None:
-        self._parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-        self._parser.core.ruler.disable("text_join")
-        self._parser.block.ruler.before(
+        self._blocks = MarkdownIt("commonmark").enable("table")
+        self._blocks.core.ruler.enableOnly(["normalize", "block"])
+        self._blocks.block.ruler.before(
             "reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]}
         )
+        self._inline = MarkdownIt("commonmark").enable("strikethrough")
+        self._inline.core.ruler.disable("text_join")
         for name, rule in _RULES.items():
-            self._parser.inline.ruler.at(name, _watched(rule))
+            self._inline.inline.ruler.at(name, _watched(rule))
 
     def blocks(self, text: str) -> tuple[list[Block], dict[str, int], References]:
         """The blocks with text, the other ones counted by type, and what links refer to."""
         environment: dict[str, References] = {}
-        tokens = self._parser.parse(text, environment)
+        tokens = self._blocks.parse(text, environment)
         blocks, others, opened = [], dict[str, int](), ""
         for token in tokens:
             if token.type == "inline" and token.map is not None:
@@ -98,12 +100,12 @@ class Parser:
         return blocks, others, environment.get("references", {})
 
     def types(self, text: str) -> list[str]:
-        """The types of the tokens of a text, to compare its structure."""
-        return [token.type for token in self._parser.parse(text)]
+        """The types of the tokens of the blocks of a text, to compare its structure."""
+        return [token.type for token in self._blocks.parse(text)]
 
     def marks(self, content: str, references: References) -> list[Mark]:
         """The inline markup of a content, in order; raises RecursionError for deep nesting."""
-        tokens = self._parser.parseInline(content, {"references": references})
+        tokens = self._inline.parseInline(content, {"references": references})
         return sorted(_marks(tokens[0].children or []), key=lambda mark: mark.start)
 
 

@@ -19,8 +19,8 @@ _PAIRS = {"em": "em", "strong": "strong", "s": "s", "link": "a", "image": "img"}
 _HTML = {"*": "em", "_": "em", "**": "strong", "__": "strong", "~~": "del"}
 _HTML_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^>]*?(/?)>", re.DOTALL)
 _VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source")
-    + ("track", "wbr")
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"}
+    | {"track", "wbr"}
 )
 _UNREAD = frozenset(["code", "kbd", "samp", "var", "tt", "math", "script", "style"])
 _FURTHER = re.compile(r"\[\^[^\]\s]+\]|\{\{[<%].*?[>%]\}\}|\{%.*?%\}|\{:[^{}]*\}", re.DOTALL)

@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from mt.formats.documents.codes import Tag, is_text, paired
+from mt.formats.documents.codes import OpenTags, Tag, is_text, paired
 from mt.formats.documents.icu import Argument, arguments
 from mt.formats.documents.unit import Code, Content
 from mt.formats.documents.wrapping import wrapped
@@ -18,13 +18,14 @@ from mt.formats.documents.wrapping import wrapped
 _TAG = re.compile(r"</?([A-Za-z][\w:-]{0,30}|\d{1,3})((?:\s[^<>]*?)?)\s?(/?)>")
 _VOID = frozenset(["br", "hr", "img", "wbr", "input"])
 _BLOCKS = frozenset(
-    ("br", "hr", "p", "div", "li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "td", "th")
-    + ("h1", "h2", "h3", "h4", "h5", "h6")
+    {"br", "hr", "p", "div", "li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "td", "th"}
+    | {"h1", "h2", "h3", "h4", "h5", "h6"}
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,20});")
-_LINE_END = re.compile(r"[ \t]*(?:\r\n|\n|\r|\t)\s*")
+_LINE_END = re.compile(r"(?<![ \t])[ \t]*(?:\r\n|\n|\r|\t)\s*")
 _SENTENCE_END = re.compile(r"[.!?:;…。！？।؟]['\")\]»”’]*\s*$")
 _MOST_DEPTH = 8  # of arguments of ICU
+_LONGEST_ICU = 10_000  # characters; nobody writes longer messages, and to look takes its square
 
 
 class Message:
@@ -41,7 +42,11 @@ class Message:
         entities = _entities(core)
         self._is_html = bool(entities)
         self._escapes_tags = "&lt;" in entities or "&gt;" in entities
-        self._pieces = _choices(core, depth) if is_icu and depth < _MOST_DEPTH else [core]
+        self._pieces = (
+            _choices(core, depth)
+            if is_icu and depth < _MOST_DEPTH and len(core) <= _LONGEST_ICU
+            else [core]
+        )
         self._choices = [piece for piece in self._pieces if isinstance(piece, _Choice)]
         self._width = max((len(line) for line in core.split("\n")), default=0)
         self._wraps: dict[int, str] = {}
@@ -124,7 +129,7 @@ class Message:
                 place = found.end()
                 # A line that is broken for its width: the sentence goes on.
                 if piece[place : place + 1].islower() and not _SENTENCE_END.search(
-                    piece[: found.start()]
+                    piece[max(0, found.start() - 20) : found.start()]
                 ):
                     self._wraps.setdefault(num_breaks, found[0])
                     yield " "
@@ -207,15 +212,14 @@ def _tags(text: str) -> list[tuple[int, int, Tag]]:
     """The tags of a text with their spans: those in pairs, and those that stand alone."""
     found = list(_TAG.finditer(text))
     closed: set[int] = set()
-    stack: list[int] = []
+    open_tags = OpenTags()
     for i, tag in enumerate(found):
         if tag[0].startswith("</"):
-            opening = next((k for k in reversed(stack) if found[k][1] == tag[1]), None)
+            opening = open_tags.close(tag[1])
             if opening is not None:
-                del stack[stack.index(opening) :]
                 closed |= {opening, i}
         elif not tag[3]:
-            stack.append(i)
+            open_tags.open(tag[1], i)
     tags = []
     for i, tag in enumerate(found):
         name = tag[1].lower()

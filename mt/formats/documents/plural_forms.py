@@ -27,8 +27,8 @@ _HEADERS: tuple[tuple[str, str], ...] = (
     (
         "af an as ast az bg bn brx ca ce ckb da de dv ee el en eo es et eu fi fo fur fy gl gu ha "
         "haw he hi hu hy ia is it ka kk kn ks ku ky lb lg mg ml mn mr nah nb nd ne nl nn no nr ny "
-        "om or os pa pap ps pt rm rw sa sc sd si sm sn so sq ss st sv sw ta te tk tn tr ts ug ur uz ve "
-        "vo xh yi zu",
+        "om or os pa pap ps pt rm rw sa sc sd si sm sn so sq ss st sv sw ta te tk tn tr ts ug ur "
+        "uz ve vo xh yi zu",
         _ONE_OR_MORE,
     ),
     ("ak am br fa fil fr ff ln mi oc pt-br tg ti tl wa", _MORE_THAN_ONE),

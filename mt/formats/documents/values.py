@@ -29,12 +29,13 @@ _IDENTIFIER = re.compile(
     r"|(?=[A-Za-z0-9+/=_-]*\d)(?=[A-Za-z0-9+/=_-]*[A-Z])(?=[A-Za-z0-9+/=_-]*[a-z])[\w+/=-]{24,}"
     r"|v?\d[\w.+-]*"
 )
+_LOOKED_AT = 2000  # characters
 
 
 def reason_against(text: str) -> str:
     """Why a value is no text; empty if it is."""
-    core = text.strip()
-    if any("\ud800" <= each <= "\udfff" for each in core):
+    core = text.strip()[:_LOOKED_AT]
+    if any("\ud800" <= each <= "\udfff" for each in text):
         return BROKEN
     if _COLOUR.fullmatch(core) or not any(map(str.isalpha, core)):
         return NO_WORDS
