@@ -46,7 +46,8 @@ ONE_ROOM = {
     "lxml": ["mt/formats/xml.py"],
     "ctranslate2": ["mt/exchange/ctranslate2.py"],
     "transformers": ["mt/exchange/transformers_check.py"],
-    "yaml": ["mt/exchange/marian.py"],
+    "yaml": ["mt/exchange/marian.py", "mt/formats/documents/yaml_scalars.py"],
+    "markdown_it": ["mt/formats/documents/markdown_spans.py"],
     "matplotlib": ["mt/reporting/attention_image.py"],
     "py3langid": ["mt/corpus/checks/language.py"],
 }

@@ -11,7 +11,7 @@ from mt.formats.documents.unit import Code, Content
 from mt.formats.documents.wrapping import balanced, num_characters
 
 _WIDTH = 42  # characters that a line of subtitles usually holds
-_SPEAKER = re.compile(r"\s*(?:[-‐–—]\s*(?=[^\W\d]|[\"'«“‘¿¡(\[.…])|>>+\s*)")
+_SPEAKER = re.compile(r"\s*(?:[-‐–—]\s*(?=[^\W\d]|[\"'«“‘¿¡(\[.…<{])|>>+\s*)")
 _MUSIC = re.compile(r"(?<!\s)\s*[♪♫]+\s*|^\s*#\s+|(?<!\s)\s+#\s*$")
 _SOUND = re.compile(r"\s*(?:\[[^\[\]]*\]|\([^()]*\)|\*[^*]*\*)\s*")
 _NAME = re.compile(r"</?([A-Za-z]+|)")

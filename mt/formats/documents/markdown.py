@@ -79,7 +79,7 @@ def read_markdown(path: Path, options: DocumentOptions) -> Document:
         if not is_text(written.content):
             skipped[NO_WORDS] = skipped.get(NO_WORDS, 0) + 1
             continue
-        cells.append(_Cell(written, place, file.newline))
+        cells.append(_Cell(written, place, file.newline, is_cell=kind == "cell"))
     return SplicedDocument(file, cells, skipped, when_filled=_language(front, options))
 
 
@@ -96,11 +96,12 @@ def _language(front: re.Match[str] | None, options: DocumentOptions) -> list[Edi
 class _Cell(Span):
     """A unit of Markdown; what cannot be written at its place is no target for it."""
 
-    def __init__(self, text: MarkdownText, place: _Place, newline: str) -> None:
+    def __init__(self, text: MarkdownText, place: _Place, newline: str, *, is_cell: bool) -> None:
         unit = Unit(name=f"line {place.line}", source=text.content)
         super().__init__(unit, place.start, place.end, self._lines)
         self._text = text
         self._between = newline + place.prefix
+        self._is_cell = is_cell
 
     def check(self, index: int, target: Content) -> None:
         """Raise ValueError for codes that are not those of the source, or nested wrongly."""
@@ -108,7 +109,8 @@ class _Cell(Span):
         self._text.written(target)
 
     def _lines(self, target: Content) -> str:
-        return self._text.written(target).replace("\n", self._between)
+        text = self._text.written(target)
+        return text.replace("|", "\\|") if self._is_cell else text.replace("\n", self._between)
 
 
 class _Finder:

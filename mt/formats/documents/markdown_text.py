@@ -61,7 +61,7 @@ class MarkdownText:
             (target, _escaped),
             (as_html, _escaped),
         ):
-            text = "\n".join(self._lines(content, escapes))
+            text = "\n".join(self._lines(content, escapes)).strip(" ")
             if self._is_read_as(text, content):
                 return text
         raise ValueError(f"the codes cannot stand there in Markdown: {with_markup(target)}")
@@ -201,6 +201,7 @@ def _with_first_escaped(content: Content, is_first: bool) -> str:
 
 def _escaped(content: Content, is_first: bool) -> str:
     text = with_markup(content, lambda each: _SPECIAL.sub(r"\\\g<0>", each))
+    text = re.sub(r"(?<=\s)(#+)$", r"\\\1", text)  # the end of a heading
     is_text = bool(content) and isinstance(content[0], str)
     return _first_escaped(text) if is_first and is_text else text
 

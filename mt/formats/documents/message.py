@@ -127,10 +127,7 @@ class Message:
             for found in _LINE_END.finditer(piece):
                 yield from self._numbers(piece[place : found.start()])
                 place = found.end()
-                # A line that is broken for its width: the sentence goes on.
-                if piece[place : place + 1].islower() and not _SENTENCE_END.search(
-                    piece[max(0, found.start() - 20) : found.start()]
-                ):
+                if _goes_on(piece, found):
                     self._wraps.setdefault(num_breaks, found[0])
                     yield " "
                 else:
@@ -184,6 +181,14 @@ class _Choice:
             pieces += [message.written(_part(targets, start, num)), frame]
             start += num
         return "".join(pieces)
+
+
+def _goes_on(text: str, line_end: re.Match[str]) -> bool:
+    """Whether a line ends for its width alone: a sentence goes on in the next one."""
+    before = text[max(0, line_end.start() - 20) : line_end.start()]
+    following = text[line_end.end() : line_end.end() + 1]
+    is_one = line_end[0].count("\n") == 1
+    return is_one and following.islower() and not _SENTENCE_END.search(before)
 
 
 def _part(targets: Mapping[int, Content], start: int, num: int) -> dict[int, Content]:

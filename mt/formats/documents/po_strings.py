@@ -6,11 +6,15 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mt.formats.po_entries import Entry
 
 _WIDTH = 79  # columns, of gettext
 _LEAST_WIDTH = 30
+_IDEOGRAPH = r"\u2e80-\u9fff\uff00-\uffef"
+_PART = re.compile(rf"[^{_IDEOGRAPH}]+|[{_IDEOGRAPH}][^\w\u2e80-\u9fff]*")
+"""What is not cut: a word, or an ideograph with the punctuation behind it."""
 _ESCAPES = str.maketrans(
     {
         **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"},
@@ -45,21 +49,24 @@ class Lines:
 
 
 def lines_of(text: str, entries: Sequence[Entry], newline: str) -> Lines:
-    """The way of a file: its widest string that goes on in the next one, else 79 columns.
+    """The way of a file: 79 columns if its strings can be of that width, else its widest string.
 
-    Where nothing goes on, though lines are longer, strings are not wrapped.
+    Where none goes on in the next one, though lines are longer, strings are not wrapped.
     """
-    widest, longest = 0, 0
+    widest, longest, could_be = 0, 0, 1 << 30
     for entry in entries:
         for spans in (entry.id_strings, *entry.strings.values()):
-            for number, (start, end) in enumerate(spans):
-                is_last = number == len(spans) - 1
-                if not is_last and end - start > 2 and not text.endswith("\\n", 0, end - 1):
-                    widest = max(widest, _columns(text[start:end]))
-                longest = max(longest, _columns(text[start:end]))
+            strings = [text[start:end] for start, end in spans]
+            longest = max([longest, *map(_columns, strings)])
+            for string, following in pairwise(strings):
+                if len(string) > 2 and not string.endswith('\\n"'):
+                    widest = max(widest, _columns(string))
+                    word = following[1:-1].split(" ")[0]
+                    could_be = min(could_be, _columns(string) + _columns(word))
     if not widest:
         return Lines(width=None if longest > _WIDTH + 1 else _WIDTH, newline=newline)
-    return Lines(width=max(widest, _LEAST_WIDTH), newline=newline)
+    is_usual = widest <= _WIDTH <= could_be
+    return Lines(width=_WIDTH if is_usual else max(widest, _LEAST_WIDTH), newline=newline)
 
 
 def is_one_line(text: str, entry: Entry, lines: Lines) -> bool:
@@ -75,7 +82,7 @@ def _wrapped(line: str, width: int) -> list[str]:
     """A line in pieces of at most `width` columns, cut behind spaces and between ideographs."""
     pieces, current, taken = [], "", 0
     for word in re.findall(r"[ \t]*[^ \t]+[ \t]*|[ \t]+", line):
-        for part in re.findall(r"[^\u2e80-\uffef]+|[\u2e80-\uffef][^\w\u2e80-\uffef]*", word):
+        for part in _PART.findall(word):
             columns = _columns(escaped(part))
             if current and taken + columns > width:
                 pieces.append(current)

@@ -15,7 +15,7 @@ from mt.formats.documents.unit import Document, DocumentOptions
 from mt.formats.documents.values import reason_against
 
 _TOKEN = re.compile(
-    r'(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<word>[\w.$/:-]+)'
+    r'(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<word>(?!/[*/])[\w.$/:-]+)'
     r"|(?P<sign>[=;])",
     re.DOTALL,
 )

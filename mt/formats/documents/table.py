@@ -28,7 +28,9 @@ from mt.formats.options import (
 
 NO_SOURCE = "row without source"
 _QUOTED = re.compile(r'"([^"]*(?:""[^"]*)*)"')
-_QUOTED_CELL = re.compile(r'(?:^|\t)"[^"\n]*(?:""[^"\n]*)+"(?=\t|\r?$)', re.MULTILINE)
+_QUOTED_CELL = re.compile(
+    r'(?:^|\t)"[^"\n]*(?:""[^"\n]*)+"(?=\t|\r?$)|\A(?:[^\n]*\t)?"[^"\n]+"(?=\t|\r?$)', re.MULTILINE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +94,9 @@ class _Syntax:
 
 
 def read_tsv(path: Path, options: DocumentOptions) -> Document:
-    """Read text with tabs between; cells stand in quotes where one holds a doubled quote.
+    """Read text with tabs between; cells may stand in quotes where one of the first row does.
+
+    Or where one holds a doubled quote; a quote is a character like others elsewhere.
 
     Raises DataError where columns are missing.
     """

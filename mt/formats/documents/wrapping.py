@@ -84,7 +84,7 @@ def _best_ends(words: Sequence[_Word], num_lines: int, width: int) -> list[int]:
 def _gain(word: _Word) -> float:
     """How good it is to end a line with a word, in squares of the mean length."""
     text = "".join(piece for piece in word[1] if isinstance(piece, str))
-    return 0.6 if _SENTENCE_END.search(text) else 0.3 if _CLAUSE_END.search(text) else 0.0
+    return 0.6 if _SENTENCE_END.search(text) else 0.2 if _CLAUSE_END.search(text) else 0.0
 
 
 def num_characters(content: Content) -> int:
