@@ -27,6 +27,7 @@ _LINE = re.compile(
 _CONTINUED = re.compile(r"(\\(?:\r\n?|\n)[ \t\f]*)")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(?:\r\n?|\n)[ \t\f]*|(.|\Z))", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
+_WRITTEN = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\f": "\\f"}
 _ARGUMENT = re.compile(r"\{\d+\s*[,}]")
 _LONE_QUOTE = re.compile(r"(?<!')'(?!')")
 
@@ -45,13 +46,14 @@ def read_properties(path: Path, options: DocumentOptions) -> Document:
     file = decoded(shown(path), read_bytes(path), ["iso-8859-1"])
     cells = []
     skipped: dict[str, int] = {}
+    characters = _Characters(file)
     for entry in _entries(file):
         text = _unescaped(entry.raw, file, entry.start)
         reason = reason_against(text)
         if reason:
             skipped[reason] = skipped.get(reason, 0) + 1
             continue
-        value = _Value(file, entry, text)
+        value = _Value(characters, entry.raw, text)
         message = Message(value.text, is_icu=True)
         cells.append(MessageCell(entry.key, message, entry.start, entry.end, value.written))
     return SplicedDocument(file, cells, skipped)
@@ -89,11 +91,9 @@ def _unescaped(raw: str, file: TextFile, place: int) -> str:
 class _Value:
     """A value, and how a new one is written in its place."""
 
-    def __init__(self, file: TextFile, entry: _Entry, text: str) -> None:
-        raw = entry.raw
+    def __init__(self, characters: _Characters, raw: str, text: str) -> None:
+        self._characters = characters
         self._escaped = {each for each in ":=#!" if f"\\{each}" in raw}
-        self._raw_up_to = _raw_up_to(file)
-        self._is_upper = bool(re.search(r"\\u[0-9a-fA-F]*[A-F]", file.text))
         lines = _CONTINUED.split(raw)
         self._continued = lines[1] if len(lines) > 1 else ""
         """What joins the lines of a value that goes on over several."""
@@ -107,22 +107,13 @@ class _Value:
         """A value as the file has it."""
         if self._is_format:
             text = text.replace("'", "''")
-        escaped = "".join(map(self._character, text))
+        escaped = "".join(
+            f"\\{each}" if each in self._escaped else self._characters.written(each)
+            for each in text
+        )
         if escaped.startswith(" "):
             escaped = f"\\{escaped}"
         return self._on_lines(escaped) if self._continued else escaped
-
-    def _character(self, each: str) -> str:
-        simple = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\f": "\\f"}.get(each)
-        if simple:
-            return simple
-        if each in self._escaped:
-            return f"\\{each}"
-        if each >= " " and ord(each) <= self._raw_up_to:
-            return each
-        data = each.encode("utf-16-be", "surrogatepass")
-        units = [data[i : i + 2].hex() for i in range(0, len(data), 2)]
-        return "".join(f"\\u{unit.upper() if self._is_upper else unit}" for unit in units)
 
     def _on_lines(self, escaped: str) -> str:
         lines = [""]
@@ -136,8 +127,23 @@ class _Value:
         return self._continued.join([first, *(re.sub("^ ", r"\\ ", line) for line in others)])
 
 
-def _raw_up_to(file: TextFile) -> int:
-    """The last character that is written as it is, not as an escape."""
-    if file.text.isascii() and not file.mark:
-        return 0x7E
-    return 0xFF if file.encoding == "iso-8859-1" else 0x10FFFF
+class _Characters:
+    """How a file writes characters."""
+
+    def __init__(self, file: TextFile) -> None:
+        self._is_upper = bool(re.search(r"\\u[0-9a-fA-F]*[A-F]", file.text))
+        self._last = 0xFF if file.encoding == "iso-8859-1" else 0x10FFFF
+        """The last one that is written as it is, not by its number."""
+        if file.text.isascii() and not file.mark:
+            self._last = 0x7E
+
+    def written(self, each: str) -> str:
+        """A character, or its escape."""
+        simple = _WRITTEN.get(each)
+        if simple:
+            return simple
+        if each >= " " and ord(each) <= self._last:
+            return each
+        data = each.encode("utf-16-be", "surrogatepass")
+        units = [data[i : i + 2].hex() for i in range(0, len(data), 2)]
+        return "".join(f"\\u{unit.upper() if self._is_upper else unit}" for unit in units)

@@ -28,6 +28,8 @@ _Token = tuple[str, int, int]
 def read_strings(path: Path, options: DocumentOptions) -> Document:
     """Read strings; raises DataError, with the line, for broken syntax."""
     file = read_text_file(path)
+    found = re.search(r"\\([uU])[0-9a-fA-F]{4}", file.text)
+    escape = found[1] if found and file.text.isascii() else ""
     cells = []
     skipped: dict[str, int] = {}
     for (key, _, _), (raw, start, end) in _entries(file):
@@ -39,7 +41,8 @@ def read_strings(path: Path, options: DocumentOptions) -> Document:
             skipped[reason] = skipped.get(reason, 0) + 1
             continue
         name = _unescaped(key.strip('"'))
-        cells.append(MessageCell(name, Message(text), start, end, _Value(file, raw).written))
+        write = _Writer(escape, "\n" in raw, file.newline).written
+        cells.append(MessageCell(name, Message(text), start, end, write))
     return SplicedDocument(file, cells, skipped)
 
 
@@ -83,14 +86,14 @@ def _unescaped(raw: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-class _Value:
+class _Writer:
     """How a value is written in the place of another."""
 
-    def __init__(self, file: TextFile, raw: str) -> None:
-        escaped = re.search(r"\\([uU])[0-9a-fA-F]{4}", file.text)
-        self._escape = escaped[1] if escaped and file.text.isascii() else ""
-        self._keeps_lines = "\n" in raw
-        self._newline = file.newline
+    def __init__(self, escape: str, keeps_lines: bool, newline: str) -> None:
+        """`escape`: u or U where characters beyond ASCII are written by their numbers."""
+        self._escape = escape
+        self._keeps_lines = keeps_lines
+        self._newline = newline
 
     def written(self, text: str) -> str:
         """A value with its quotes."""

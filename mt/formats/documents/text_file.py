@@ -37,7 +37,7 @@ class TextFile:
     encoding: str = "utf-8"
     mark: bytes = b""
 
-    @property
+    @cached_property
     def newline(self) -> str:
         """What ends most of its lines."""
         return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"

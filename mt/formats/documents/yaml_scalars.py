@@ -16,6 +16,7 @@ from mt.formats.documents.text_file import TextFile
 
 Path = tuple[str | int, ...]
 
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRING = "tag:yaml.org,2002:str"
 _MOST_DEPTH = 100
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
@@ -182,8 +183,8 @@ def _wrapped(line: str, width: int) -> list[str]:
 def _is_read_as(new: str, text: str, scalar: Scalar) -> bool:
     """Whether a scalar means a text where it stands, as a value or an item."""
     try:
-        value: object = yaml.safe_load(f"k: {new}\n")
-        item: object = yaml.safe_load(f"[{new}]" if scalar.in_flow else f"- {new}\n")
+        value: object = yaml.load(f"k: {new}\n", _Loader)
+        item: object = yaml.load(f"[{new}]" if scalar.in_flow else f"- {new}\n", _Loader)
     except (yaml.YAMLError, ValueError):
         return False
     return value == {"k": text} and item == [text]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt.errors import DataError
-from mt.formats.documents.unit import Code, Content, Document
+from mt.formats.documents.unit import Code, CodeForm, Content, Document
 from mt.formats.documents.wrapping import balanced, wrapped
 from mt.formats.subtitles import read_cues
 from tests.formats.documents.filling import fill_all, forms, opened, sources, upper, written
@@ -207,7 +207,7 @@ def test_lines_are_the_best_of_all_ways_to_cut(words: list[str], num_lines: int)
 
 @given(st.lists(st.text("ab", min_size=1, max_size=9), min_size=1, max_size=20), st.integers(1, 30))
 def test_wrapped_lines_keep_their_words_and_width(words: list[str], width: int) -> None:
-    code = Code(form="isolated", name="1", markup="<x>")  # type: ignore[arg-type]
+    code = Code(form=CodeForm.ISOLATED, name="1", markup="<x>")
     content: Content = (" ".join(words), code)
     lines = wrapped(content, width)
     assert " ".join(str(line[0]) for line in lines) == " ".join(words)
