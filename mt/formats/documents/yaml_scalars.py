@@ -16,9 +16,11 @@ from mt.formats.documents.text_file import TextFile
 
 Path = tuple[str | int, ...]
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRING = "tag:yaml.org,2002:str"
 _MOST_DEPTH = 100
+_HARMLESS = re.compile(r"[^\W\d_][\w,.!?()]* [\w,.!?() ]*[\w.!?)]")
+"""Words that are a string in each style: to read them again would take longer than all else."""
+_UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
@@ -162,10 +164,8 @@ def _block(text: str, scalar: Scalar, newline: str) -> str | None:
 
 
 def _double_quoted(text: str) -> str:
-    escaped = "".join(
-        _ESCAPES.get(each) or (each if each >= " " and each != "\x7f" else f"\\x{ord(each):02x}")
-        for each in text
-    )
+    escaped = "".join(_ESCAPES.get(each) or each for each in text)
+    escaped = _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
     return f'"{escaped}"'
 
 
@@ -182,9 +182,11 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 def _is_read_as(new: str, text: str, scalar: Scalar) -> bool:
     """Whether a scalar means a text where it stands, as a value or an item."""
+    if not scalar.in_flow and "\n" not in new and _HARMLESS.fullmatch(text):
+        return True
     try:
-        value: object = yaml.load(f"k: {new}\n", _Loader)
-        item: object = yaml.load(f"[{new}]" if scalar.in_flow else f"- {new}\n", _Loader)
+        value: object = yaml.safe_load(f"k: {new}\n")
+        item: object = yaml.safe_load(f"[{new}]" if scalar.in_flow else f"- {new}\n")
     except (yaml.YAMLError, ValueError):
         return False
     return value == {"k": text} and item == [text]

@@ -108,6 +108,18 @@ def test_arms_are_filled_apart_and_the_argument_moves_whole(tmp_path: Path) -> N
     assert json.loads(written(document))["around"] == expected
 
 
+def test_each_of_several_arguments_gets_its_own_texts() -> None:
+    message = Message("{n, plural, other {a}} and {m, plural, one {b} other {c}}", is_icu=True)
+    assert [name for name, _ in message.contents] == ["", "[other]", "[one]", "[other]"]
+    again = message.written({1: ("A",), 2: ("B",), 3: ("C",)})
+    assert again == "{n, plural, other {A}} and {m, plural, one {B} other {C}}"
+
+
+def test_a_file_that_escapes_slashes_goes_on_to() -> None:
+    assert Strings(r'"\/"').written("a/b") == r'"a\/b"'
+    assert Strings(r'"/"').written("a/b") == '"a/b"'
+
+
 @given(st.text())
 def test_a_message_without_targets_is_as_it_was(text: str) -> None:
     assert Message(text, is_icu=True).written({}) == text
@@ -124,6 +136,7 @@ def test_entities_are_characters_where_a_string_is_html() -> None:
     message = Message("Terms &amp; &lt;b&gt; it&#39;s <i>on</i>")
     assert shown(message.content) == "Terms & <b> it's ⟦<i>⟧on⟦</i>⟧"
     assert message.written({0: ("Ä & <",)}) == "Ä &amp; &lt;"
+    assert Message("A &amp; B").written({0: ("R&D <x>",)}) == "R&amp;D <x>"
     plain = Message("AT&T & <file> &c; &nope;")
     assert plain.written({0: ("R&D <x>",)}) == "R&D <x>"
 

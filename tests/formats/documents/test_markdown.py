@@ -177,6 +177,13 @@ def test_what_looks_like_markup_is_text(tmp_path: Path, text: str, place: str) -
     assert "".join(child.content for child in inline.children or []) == text.strip()
 
 
+def test_no_more_is_escaped_than_has_to_be(tmp_path: Path) -> None:
+    document = opened(tmp_path / "a.md", b"Word\n")
+    for text, expected in (("# a_b * c", r"\# a_b * c"), ("a_b [c] * d", "a_b [c] * d")):
+        document.fill(0, (text,), marked=False)
+        assert written(document).decode() == f"{expected}\n"
+
+
 def test_wrapped_lines_begin_no_blocks(tmp_path: Path) -> None:
     data = b"One two three four\nfive six seven eight\n"
     document = opened(tmp_path / "a.md", data)

@@ -189,6 +189,15 @@ def test_forms_that_have_translations_are_those_of_the_header(tmp_path: Path) ->
     assert order.encode() in fill_all(document)
 
 
+def test_forms_of_another_number_give_way_where_nothing_is_translated(tmp_path: Path) -> None:
+    data = f'{HEADER}\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n'.encode()
+    document = opened(tmp_path / "a.po", data, target="pl")
+    assert sources(document) == ["a", "b", "b"]
+    result = fill_all(document)
+    assert b"nplurals=3" in result
+    assert msgfmt(result, tmp_path / "b.po") == ""
+
+
 def test_a_charset_is_kept_until_it_lacks_a_character(tmp_path: Path) -> None:
     head = HEADER.replace("UTF-8", "ISO-8859-1").replace("A. Person", "Á. Person")
     data = (head + BODY).encode("iso-8859-1")
@@ -221,6 +230,15 @@ def test_strings_wrap_as_msgcat_wraps_them(tmp_path: Path) -> None:
     (tmp_path / "b.po").write_bytes(result)
     command = ["msgcat", str(tmp_path / "b.po")]
     assert subprocess.run(command, capture_output=True, check=True).stdout == result
+
+
+def test_strings_wrap_at_the_width_of_their_file(tmp_path: Path) -> None:
+    wrapped = '"a line that could have been wrapped at any width at all by a "\n"w"'
+    narrow = '"one that says that lines are narrow "\n"here"'
+    data = f'{HEADER}\nmsgid ""\n{wrapped}\nmsgstr ""\n\nmsgid ""\n{narrow}\nmsgstr ""\n'
+    document = opened(tmp_path / "a.po", data.encode())
+    result = fill_all(document, lambda content: ("Wort " * 40,)).decode()
+    assert max(len(line) for line in result.split("\n") if "Wort" in line) <= 65
 
 
 def test_a_file_that_does_not_wrap_stays_so(tmp_path: Path) -> None:

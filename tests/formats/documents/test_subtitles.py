@@ -158,6 +158,10 @@ def test_substation_keeps_fields_overrides_and_drawings(tmp_path: Path) -> None:
     assert fill_all(document).decode() == expected
 
 
+def test_a_line_may_be_as_wide_as_it_may() -> None:
+    assert balanced(("aaaa bbbb, c dddd",), 2, 10) == [("aaaa bbbb,",), ("c dddd",)]
+
+
 def lines_of(document: Document, target: str) -> list[str]:
     document.fill(0, (target,), marked=False)
     return written(document).decode().split("\n")[2:]

@@ -180,7 +180,9 @@ def test_yaml_reads_the_new_texts_in_their_styles(tmp_path: Path) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(
-    st.text(st.sampled_from("ab :#-'\"\n\t[]{},&*!|>%@`\\é?="), min_size=1, max_size=20),
+    st.text(
+        st.sampled_from("ab :#-'\"\n\t[]{},&*!|>%@`\\é?=\x85\u2028\u200c"), min_size=1, max_size=20
+    ),
     st.sampled_from(["plain text", "'x y'", '"x y"', ">-\n    x y", "|\n    x y\n", "x\n    y"]),
 )
 def test_any_text_comes_back_from_a_scalar_of_any_style(text: str, style: str) -> None:
