@@ -50,7 +50,7 @@ class TabSeparated(FileReader):
                 continue
             row = line.split("\t") if line else ["", ""]
             if number == 1 and columns is None:
-                columns = _header(row, options)
+                columns = header_columns(row, options)
                 if columns is not None:
                     width = len(row)
                     continue
@@ -59,7 +59,7 @@ class TabSeparated(FileReader):
             yield _pair(row if line else None, columns or (0, 1), width, origin, number)
 
 
-def _header(row: list[str], options: ReadingOptions) -> tuple[int, int] | None:
+def header_columns(row: list[str], options: ReadingOptions) -> tuple[int, int] | None:
     """The columns that a first row names, when it is a header and not text.
 
     Where nothing was asked for, it is one if it has further columns: two may be a pair of words.

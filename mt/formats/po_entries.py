@@ -7,15 +7,18 @@ parts on one line. Strings have the escapes of C. `#~` makes what follows on its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from mt.errors import DataError
 from mt.formats.compressed import read_blocks
 from mt.formats.kind import encoding_by_mark
 from mt.formats.standard_input import shown
+
+Span = tuple[int, int]
+"""Start and end in the text of the file, in characters."""
 
 
 @dataclass(kw_only=True)
@@ -31,6 +34,16 @@ class Entry:
     msgid_plural: str | None = None
     msgstr: dict[int, str] = field(default_factory=dict)
     """The target, under 0, or its plural forms."""
+    keywords: dict[int, int] = field(default_factory=dict)
+    """For each of msgstr, where its keyword begins in the text."""
+    strings: dict[int, list[Span]] = field(default_factory=dict)
+    """For each of msgstr, its strings with their quotes."""
+    id_strings: list[Span] = field(default_factory=list)
+    """The strings of msgid."""
+    flags: list[Span] = field(default_factory=list)
+    """The comments with flags above it."""
+    flag_place: int = 0
+    """Where such a comment belongs."""
 
     @property
     def is_header(self) -> bool:
@@ -41,15 +54,21 @@ class Entry:
 _KEYWORDS = ("domain", "msgctxt", "msgid", "msgid_plural", "msgstr")
 _TOKEN = re.compile(
     r'[ \t\r\f\v]*(?:(?P<string>"(?:[^"\\\n]|\\[^\n])*")|(?P<word>domain|msgctxt|msgid_plural|msgid'
-    r"|msgstr)(?![a-z_])|\[\s*(?P<index>\d+)\s*\]|(?P<comment>#.*))?"
+    r"|msgstr)(?![a-z_])|\[\s*(?P<index>\d{1,2})\s*\]|(?P<comment>#.*))?"
 )
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|(.))", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "b": "\b", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _FLAGS = re.compile(r"#[,=](.*)")
 _CHARSET = re.compile(rb"charset\s*=\s*([A-Za-z0-9_.:()-]+)", re.IGNORECASE)
 
-_Token = tuple[int, bool, str, str]
-"""Line, whether it is obsolete, what it is (a field of _TOKEN), and its text."""
+
+class _Token(NamedTuple):
+    line: int
+    is_obsolete: bool
+    kind: str
+    """A group of _TOKEN."""
+    text: str
+    span: Span
 
 
 def read_entries(path: Path, *, keep_invalid: bool = False) -> Iterator[Entry]:
@@ -59,41 +78,67 @@ def read_entries(path: Path, *, keep_invalid: bool = False) -> Iterator[Entry]:
     `keep_invalid` become U+DC80 to U+DCFF. Raises DataError, with the line, for broken syntax.
     """
     name = shown(path)
-    return _entries(_tokens(_decoded(path, keep_invalid=keep_invalid), name), name)
+    return entries_of(_decoded(path, keep_invalid=keep_invalid), name)
+
+
+def entries_of(text: str, name: str) -> Iterator[Entry]:
+    """The entries of the text of a catalogue; raises DataError as `read_entries` does."""
+    return _entries(_tokens(text, name), name)
+
+
+def flags_of(comment: str) -> list[str] | None:
+    """The flags of a comment of flags (`#, fuzzy, c-format`); None for any other."""
+    found = _FLAGS.match(comment)
+    return [flag for flag in re.split(r"[,\s]+", found[1]) if flag] if found else None
 
 
 def _entries(tokens: Iterable[_Token], name: str) -> Iterator[Entry]:
     entry: Entry | None = None
-    fuzzy = False  # by the comments above the next entry
-    keyword, index = "", 0
+    comments: list[_Token] = []  # above the next entry
+    keyword, index, keyword_start = "", 0, 0
     where = ""
-    for line, is_obsolete, kind, text in tokens:
-        where = f"{name}:{line}"
+    for token in tokens:
+        kind, text = token.kind, token.text
+        where = f"{name}:{token.line}"
         if kind == "comment":
-            flags = _FLAGS.match(text)
-            if flags:
-                fuzzy |= "fuzzy" in re.split(r"[,\s]+", flags[1])
+            comments.append(token)
         elif kind == "string":
             if not keyword:
                 _fail(where, "a string without a keyword")
-            _add(entry, keyword, index, _unescaped(text[1:-1]))
+            _add(entry, keyword, index, token)
         elif kind == "index":
             if keyword != "msgstr" or entry is None or entry.msgid_plural is None:
                 _fail(where, "a number where none belongs")
             index = int(text)
             entry.msgstr[index] = ""
+            entry.keywords[index] = keyword_start
         else:
             is_next = entry is not None and (entry.msgstr or text == "domain")
             if text in ("domain", "msgctxt", "msgid") and is_next:
                 yield _complete(entry, name)
                 entry = None
             if entry is None and text in ("msgctxt", "msgid"):
-                entry = Entry(line=line, is_fuzzy=fuzzy, is_obsolete=is_obsolete)
-                fuzzy = False
-            keyword, index = text, 0
+                entry = _entry(token, comments)
+                comments = []
+            keyword, index, keyword_start = text, 0, token.span[0]
             _begin(entry, text, where)
+            if entry is not None and text == "msgstr" and entry.msgid_plural is None:
+                entry.keywords[0] = keyword_start
     if entry is not None:
         yield _complete(entry, name)
+
+
+def _entry(first: _Token, comments: Sequence[_Token]) -> Entry:
+    """An entry that begins with a keyword, below some comments."""
+    flagged = [(each.span, flags_of(each.text)) for each in comments]
+    previous = [each.span[0] for each in comments if each.text.startswith("#|")]
+    return Entry(
+        line=first.line,
+        is_fuzzy=any("fuzzy" in flags for _, flags in flagged if flags),
+        is_obsolete=first.is_obsolete,
+        flags=[span for span, flags in flagged if flags is not None],
+        flag_place=min([*previous, first.span[0]]),
+    )
 
 
 def _begin(entry: Entry | None, keyword: str, where: str) -> None:
@@ -114,17 +159,20 @@ def _begin(entry: Entry | None, keyword: str, where: str) -> None:
         entry.msgstr[0] = ""
 
 
-def _add(entry: Entry | None, keyword: str, index: int, text: str) -> None:
+def _add(entry: Entry | None, keyword: str, index: int, token: _Token) -> None:
     if entry is None:  # of a domain
         return
+    text = _unescaped(token.text[1:-1])
     if keyword == "msgctxt":
         entry.context = (entry.context or "") + text
     elif keyword == "msgid":
         entry.msgid += text
+        entry.id_strings.append(token.span)
     elif keyword == "msgid_plural":
         entry.msgid_plural = (entry.msgid_plural or "") + text
     else:
         entry.msgstr[index] = entry.msgstr.get(index, "") + text
+        entry.strings.setdefault(index, []).append(token.span)
 
 
 def _complete(entry: Entry | None, name: str) -> Entry:
@@ -142,7 +190,9 @@ def _fail(where: str, reason: str) -> NoReturn:
 
 
 def _tokens(text: str, name: str) -> Iterator[_Token]:
+    following = 0
     for number, line in enumerate(text.split("\n"), start=1):
+        start, following = following, following + len(line) + 1
         place = 0
         is_obsolete = line.lstrip().startswith("#~")
         if is_obsolete:
@@ -156,7 +206,9 @@ def _tokens(text: str, name: str) -> Iterator[_Token]:
                 if line[token.end() :].strip():
                     _fail(f"{name}:{number}", f"what is {line[token.end() :][:40]!r}?")
                 break
-            yield number, is_obsolete, token.lastgroup, token[token.lastgroup]
+            begin, end = token.span(token.lastgroup)
+            span = start + begin, start + end
+            yield _Token(number, is_obsolete, token.lastgroup, token[token.lastgroup], span)
             place = token.end()
 
 
@@ -184,8 +236,7 @@ def _decoded(path: Path, *, keep_invalid: bool) -> str:
     try:
         return data.decode(charset)
     except UnicodeDecodeError:
-        named = _CHARSET.search(data)
-        charset = named[1].decode("ascii") if named else "none"
+        charset = charset_of(data)
     try:
         return data.decode(charset)
     except (LookupError, UnicodeDecodeError) as error:
@@ -195,3 +246,9 @@ def _decoded(path: Path, *, keep_invalid: bool) -> str:
             f"{shown(path)}: neither UTF-8 nor the charset its header names ({charset})",
             hint="Convert the file to UTF-8 (msgconv does that)",
         ) from error
+
+
+def charset_of(data: bytes) -> str:
+    """The charset that a header names; `none` if there is none."""
+    named = _CHARSET.search(data)
+    return named[1].decode("ascii") if named else "none"

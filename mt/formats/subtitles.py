@@ -14,7 +14,8 @@ from mt.formats.text import read_lines
 from mt.formats.two_files import TwoFiles
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[,.](\d{1,3})"
-_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+"""The line of a cue with its times."""
 _TAG = re.compile(r"</?(?:[bius]|c|v|lang|ruby|rt|font)(?:[\s.][^<>]*)?>|<[\d:.]+>", re.IGNORECASE)
 _OVERRIDE = re.compile(r"\{\\[^{}]*\}")
 _SHARE = 0.5  # of the shorter of two cues, from which on they are shown together
@@ -99,7 +100,7 @@ def read_cues(path: Path, *, keep_invalid: bool = False, hint: str) -> list[Cue]
     """
     lines = list(read_lines(path, keep_invalid=keep_invalid, hint=hint, is_plain=False))
     is_vtt = bool(lines) and (lines[0] or "").startswith("WEBVTT")
-    starts = [(i, found) for i, line in enumerate(lines) if line and (found := _TIMES.match(line))]
+    starts = [(i, found) for i, line in enumerate(lines) if line and (found := TIMES.match(line))]
     cues = []
     for (i, times), following in zip(starts, [*(i for i, _ in starts[1:]), None], strict=True):
         text = lines[i + 1 : following]

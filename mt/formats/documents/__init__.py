@@ -9,10 +9,31 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mt.errors import DataError
+from mt.formats.documents.json import read_json
+from mt.formats.documents.markdown import read_markdown
+from mt.formats.documents.po import read_po
+from mt.formats.documents.properties import read_properties
+from mt.formats.documents.strings import read_strings
+from mt.formats.documents.subtitles import read_ass, read_srt, read_vtt
+from mt.formats.documents.table import read_csv, read_tsv
 from mt.formats.documents.unit import Document, DocumentOptions
+from mt.formats.documents.yaml import read_yaml
 from mt.formats.kind import Kind
 
-_READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {}
+_READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
+    Kind.PO: read_po,
+    Kind.SRT: read_srt,
+    Kind.VTT: read_vtt,
+    Kind.ASS: read_ass,
+    Kind.MARKDOWN: read_markdown,
+    Kind.PROPERTIES: read_properties,
+    Kind.STRINGS: read_strings,
+    Kind.CSV: read_csv,
+    Kind.TSV: read_tsv,
+    Kind.YAML: read_yaml,
+    Kind.JSON: read_json,
+    Kind.CATALOGUE: read_json,
+}
 
 
 def open_document(path: Path, kind: Kind, options: DocumentOptions) -> Document:
