@@ -1,0 +1,300 @@
+"""XML as a tree that knows which bytes each element takes, so that others can stay as they are.
+
+The tree is that of the file in UTF-8; `XmlFile.encoded` gives it back in the encoding that it had.
+Its elements offer what `mt.formats.xml` asks of lxml's: tag, attributes, children, texts.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from xml.parsers import expat
+
+from mt.errors import DataError
+from mt.formats.documents.splices import Edit, Span, spliced
+from mt.formats.xml_text import declared_encoding, decoding_error
+
+MOST_DEPTH = 256
+"""Of elements in elements, as libxml2 has it."""
+
+_TAG = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
+_XML = "http://www.w3.org/XML/1998/namespace"
+_MARKS = (
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+)
+
+
+class Cdata(str):
+    """Text of a CDATA section."""
+
+    __slots__ = ()
+
+
+class Aside:
+    """A comment or a processing instruction."""
+
+    __slots__ = ("end", "start")
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end = start, end
+
+
+class Element:
+    """An element: `<a b="c">` is its opening, `</a>` its closing; both are one in `<a/>`."""
+
+    __slots__ = ("attrib", "end", "inner_end", "inner_start", "items", "start", "tag")
+
+    def __init__(self, tag: str, attrib: dict[str, str], start: int, inner_start: int) -> None:
+        self.tag, self.attrib = tag, attrib
+        self.start, self.inner_start = start, inner_start
+        self.inner_end = self.end = inner_start
+        self.items: list[str | Element | Aside] = []
+
+    @property
+    def name(self) -> str:
+        """The name without its namespace."""
+        return self.tag.rpartition("}")[2]
+
+    @property
+    def opening(self) -> Span:
+        return self.start, self.inner_start
+
+    @property
+    def inner(self) -> Span:
+        return self.inner_start, self.inner_end
+
+    @property
+    def closing(self) -> Span:
+        return self.inner_end, self.end
+
+    @property
+    def whole(self) -> Span:
+        return self.start, self.end
+
+    def get(self, name: str, default: str = "") -> str:
+        """The value of an attribute; of a namespace as `{namespace}name`."""
+        return self.attrib.get(name, default)
+
+    def __iter__(self) -> Iterator[Element]:
+        return (item for item in self.items if isinstance(item, Element))
+
+    def child(self, *names: str) -> Element | None:
+        """The first child of these local names."""
+        return next((child for child in self if child.name in names), None)
+
+    def iter(self) -> Iterator[Element]:
+        """The element and all within it, in the order of the file."""
+        yield self
+        for child in self:
+            yield from child.iter()
+
+    def itertext(self) -> Iterator[str]:
+        """All text within."""
+        for item in self.items:
+            if isinstance(item, str):
+                yield item
+            elif isinstance(item, Element):
+                yield from item.itertext()
+
+    @property
+    def text(self) -> str:
+        """All text within, as one."""
+        return "".join(self.itertext())
+
+
+class XmlFile:
+    """An XML file: its bytes as UTF-8 and its tree."""
+
+    def __init__(self, raw: bytes, *, name: str) -> None:
+        self._mark, self._encoding, self.data = _as_utf8(raw, name)
+        self.name = name
+        self.newline = b"\r\n" if b"\r\n" in self.data else b"\n"
+        self.root = _Builder(self.data, name).root()
+
+    def raw(self, span: Span) -> str:
+        """What stands in a span, as text."""
+        return self.data[span[0] : span[1]].decode("utf-8")
+
+    def line(self, element: Element) -> int:
+        """The line in which an element begins, from 1."""
+        return self.data.count(b"\n", 0, element.start) + 1
+
+    def encoded(self, edits: Iterable[Edit]) -> bytes:
+        """The file with its edits; characters that its encoding lacks become references."""
+        data = spliced(self.data, edits)
+        if self._encoding != "utf-8":
+            data = data.decode("utf-8").encode(self._encoding, "xmlcharrefreplace")
+        return self._mark + data
+
+
+def _as_utf8(raw: bytes, name: str) -> tuple[bytes, str, bytes]:
+    """The mark of an XML file, its encoding and the rest of it as UTF-8.
+
+    Raises DataError for bytes that are not of the encoding, or would not come back as they are.
+    """
+    mark, encoding = next((each for each in _MARKS if raw.startswith(each[0])), (b"", ""))
+    body = raw[len(mark) :]
+    encoding = encoding or _declared(body, name)
+    try:
+        text = body.decode(encoding)
+        data = text.encode("utf-8")
+        if data == body and encoding == "utf-8" or text.encode(encoding) == body:
+            return mark, encoding, data
+    except UnicodeError as error:
+        raise decoding_error(encoding, error, name, 1) from None
+    raise DataError(f"{name}: not to be written in {encoding} as it is", hint="Convert it to UTF-8")
+
+
+def _declared(body: bytes, name: str) -> str:
+    encoding = declared_encoding(body)
+    if encoding == "utf-8-sig":
+        is_ascii = re.match(rb"""\s*<\?xml[^>]*encoding\s*=\s*["'](?:us-)?ascii["']""", body, re.I)
+        return "ascii" if is_ascii and body.isascii() else "utf-8"
+    try:
+        b"".decode(encoding)
+    except LookupError:
+        raise DataError(f"{name}:1: there is no encoding {encoding!r}") from None
+    return encoding
+
+
+class _Builder:
+    """Makes a tree of what expat reports."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._data = data
+        self._name = name
+        self._root: Element | None = None
+        self._open: list[Element] = []
+        self._spaces: list[dict[str, str]] = [{"xml": _XML, "": ""}]
+        self._text: list[str] = []
+        self._in_cdata = False
+        self._parser = parser = expat.ParserCreate("utf-8")
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        parser.StartElementHandler = self._begin
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text.append
+        parser.CommentHandler = self._comment
+        parser.ProcessingInstructionHandler = self._instruction
+        parser.StartCdataSectionHandler = self._begin_cdata
+        parser.EndCdataSectionHandler = self._end_cdata
+        parser.EntityDeclHandler = self._entity
+        parser.SkippedEntityHandler = self._unknown
+        parser.buffer_text = False
+
+    def root(self) -> Element:
+        try:
+            self._parser.Parse(self._data, True)
+        except expat.ExpatError as error:
+            reason = expat.ErrorString(error.code)
+            raise DataError(f"{self._name}:{error.lineno}: not well-formed XML: {reason}") from None
+        assert self._root is not None
+        return self._root
+
+    def _fault(self, message: str) -> DataError:
+        return DataError(f"{self._name}:{self._parser.CurrentLineNumber}: {message}")
+
+    def _entity(self, *declaration: object) -> None:
+        raise self._fault(f"it declares an entity ({declaration[0]}), and none are read")
+
+    def _unknown(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            raise self._fault(f"there is no entity {name}")
+
+    def _begin(self, tag: str, attributes: dict[str, str]) -> None:
+        self._flush()
+        start = self._parser.CurrentByteIndex
+        opening = _TAG.match(self._data, start)
+        assert opening is not None
+        if len(self._open) >= MOST_DEPTH:
+            raise self._fault(f"elements are nested more than {MOST_DEPTH} deep")
+        spaces = self._spaces[-1]
+        own = {
+            key.partition(":")[2]: value
+            for key, value in attributes.items()
+            if key == "xmlns" or key.startswith("xmlns:")
+        }
+        if own:
+            spaces = {**spaces, **own}
+        self._spaces.append(spaces)
+        named = {_named(key, spaces, ""): value for key, value in attributes.items()}
+        element = Element(_named(tag, spaces, spaces[""]), named, start, opening.end())
+        if self._open:
+            self._open[-1].items.append(element)
+        else:
+            self._root = element
+        self._open.append(element)
+
+    def _end(self, tag: str) -> None:
+        self._flush()
+        element = self._open.pop()
+        self._spaces.pop()
+        if self._data[element.inner_start - 2 : element.inner_start] != b"/>":
+            element.inner_end = self._parser.CurrentByteIndex
+            element.end = self._data.index(b">", element.inner_end) + 1
+
+    def _flush(self) -> None:
+        if self._text:
+            text = "".join(self._text)
+            if self._open:
+                self._open[-1].items.append(Cdata(text) if self._in_cdata else text)
+            self._text.clear()
+
+    def _begin_cdata(self) -> None:
+        self._flush()
+        self._in_cdata = True
+
+    def _end_cdata(self) -> None:
+        self._flush()
+        self._in_cdata = False
+
+    def _comment(self, text: str) -> None:
+        self._aside(b"-->")
+
+    def _instruction(self, target: str, text: str) -> None:
+        self._aside(b"?>")
+
+    def _aside(self, end: bytes) -> None:
+        self._flush()
+        start = self._parser.CurrentByteIndex
+        if self._open:
+            close = self._data.index(end, start + 4 if end == b"-->" else start) + len(end)
+            self._open[-1].items.append(Aside(start, close))
+
+
+def _named(name: str, spaces: dict[str, str], default: str) -> str:
+    """A name with its namespace; as it is where its prefix is none."""
+    prefix, colon, local = name.partition(":")
+    space = spaces.get(prefix, "") if colon else default
+    return f"{{{space}}}{local if colon else name}" if space else name
+
+
+_ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>]+)(\s*=\s*)("[^"]*"|'[^']*')""")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def escaped(text: str) -> str:
+    """Text as XML holds it; U+FFFD in the place of characters that it forbids."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace("]]>", "]]&gt;")
+    return _FORBIDDEN.sub("\ufffd", text.replace("\r", "&#13;"))
+
+
+def quoted(value: str) -> str:
+    """A value of an attribute with its quotes."""
+    value = escaped(value).replace('"', "&quot;").replace("\t", "&#9;").replace("\n", "&#10;")
+    return f'"{value}"'
+
+
+def with_attribute(tag: str, name: str, value: str | None) -> str:
+    """An opening tag with an attribute set, or without it where there is no value."""
+    found = next((each for each in _ATTRIBUTE.finditer(tag) if each[2] == name), None)
+    if found is None:
+        if value is None:
+            return tag
+        end = len(tag) - (2 if tag.endswith("/>") else 1)
+        return f"{tag[:end].rstrip()} {name}={quoted(value)}{tag[end:]}"
+    new = "" if value is None else f"{found[1]}{name}{found[3]}{quoted(value)}"
+    return tag[: found.start()] + new + tag[found.end() :]
+
