@@ -72,7 +72,7 @@ class XmlDocument(FilledDocument):
 
     def write(self, file: BinaryIO) -> None:
         """Write the file with the targets that were filled."""
-        file.write(self._xml.encoded(self._edits()) if self._filled else self._raw)
+        file.write(self._xml.edited(self._edits()) if self._filled else self._raw)
 
     @abstractmethod
     def _edits(self) -> Iterable[Edit]:

@@ -166,18 +166,22 @@ def _edges(paired: list[_Paired], trims_codes: bool) -> tuple[int, int]:
     """First item of the content, and the one after its last."""
     first, last = 0, len(paired)
     if trims_codes:
-        while first < last and _is_edge(paired[first]):
-            first += 1
-        while first < last and _is_edge(paired[last - 1]):
-            last -= 1
+        while first < last and (width := _edge(paired[first : min(first + 2, last)])):
+            first += width
+        while first < last and (width := _edge(paired[max(first, last - 2) : last][::-1])):
+            last -= width
     return first, last
 
 
-def _is_edge(item: _Paired) -> bool:
-    text, code = item
+def _edge(items: list[_Paired]) -> int:
+    """How many items at an edge go: white space, a code that shows nothing, an empty pair."""
+    (text, code), *rest = items
     if code is None:
-        return isinstance(text, str) and not text.strip()
-    return code.form is ISOLATED and not code.text
+        return int(isinstance(text, str) and not text.strip())
+    if code.form is ISOLATED:
+        return int(not code.text)
+    other = rest[0][1] if rest else None
+    return 2 if other is not None and other.name == code.name else 0
 
 
 def require_same_codes(source: Content, target: Content) -> None:

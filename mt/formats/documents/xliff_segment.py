@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,10 +11,9 @@ from mt.formats.documents.inline import Coded, written
 from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import Content, State
 from mt.formats.documents.xml_inline import text_parts
-from mt.formats.documents.xml_tree import Element, XmlFile
+from mt.formats.documents.xml_tree import Element, XmlFile, name_of
 from mt.formats.xml import attribute
 
-_NAME = re.compile(r"<([^\s/>]+)")
 _YES = frozenset({"yes", "true", "1", "locked"})
 
 
@@ -55,13 +53,6 @@ def with_content(opening: str, inner: tuple[Part, ...]) -> tuple[Part, ...]:
     """A whole element with an opening tag and what is to be within it."""
     tag = opening.removesuffix(">").removesuffix("/").rstrip()
     return f"{tag}>".encode(), *inner, f"</{name_of(opening)}>".encode()
-
-
-def name_of(tag: str) -> str:
-    """The name of an opening tag, as it is written."""
-    found = _NAME.match(tag)
-    assert found is not None
-    return found[1]
 
 
 def prefixed(xml: XmlFile, beside: Element, name: str) -> str:

@@ -1,30 +1,26 @@
 """XML as a tree that knows which bytes each element takes, so that others can stay as they are.
 
-The tree is that of the file in UTF-8; `XmlFile.encoded` gives it back in the encoding that it had.
+The tree is that of the file in UTF-8; `XmlFile.edited` gives it back in the encoding that it had.
 Its elements offer what `mt.formats.xml` asks of lxml's: tag, attributes, children, texts.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator
 from xml.parsers import expat
 
 from mt.errors import DataError
-from mt.formats.documents.splices import Edit, Span, spliced
-from mt.formats.xml_text import declared_encoding, decoding_error
+from mt.formats.documents.encoded import encoded_text
+from mt.formats.documents.splices import Edit, Span
+from mt.formats.xml_text import declared_encoding
 
 MOST_DEPTH = 256
 """Of elements in elements, as libxml2 has it."""
 
 _TAG = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
+_ASCII = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["'](?:us-)?ascii["']""", re.I)
 _XML = "http://www.w3.org/XML/1998/namespace"
-_MARKS = (
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-)
 
 
 class Cdata(str):
@@ -109,9 +105,10 @@ class XmlFile:
     """An XML file: its bytes as UTF-8 and its tree."""
 
     def __init__(self, raw: bytes, *, name: str) -> None:
-        self._mark, self._encoding, self.data = _as_utf8(raw, name)
+        self._encoded = encoded_text(raw, _declared, name=name)
+        self.data = self._encoded.data
+        self.newline = self._encoded.newline
         self.name = name
-        self.newline = b"\r\n" if b"\r\n" in self.data else b"\n"
         self.root = _Builder(self.data, name).root()
 
     def raw(self, span: Span) -> str:
@@ -122,41 +119,15 @@ class XmlFile:
         """The line in which an element begins, from 1."""
         return self.data.count(b"\n", 0, element.start) + 1
 
-    def encoded(self, edits: Iterable[Edit]) -> bytes:
-        """The file with its edits; characters that its encoding lacks become references."""
-        data = spliced(self.data, edits)
-        if self._encoding != "utf-8":
-            data = data.decode("utf-8").encode(self._encoding, "xmlcharrefreplace")
-        return self._mark + data
+    def edited(self, edits: Iterable[Edit]) -> bytes:
+        """The file with edits; characters that its encoding lacks become references."""
+        return self._encoded.edited(edits)
 
 
-def _as_utf8(raw: bytes, name: str) -> tuple[bytes, str, bytes]:
-    """The mark of an XML file, its encoding and the rest of it as UTF-8.
-
-    Raises DataError for bytes that are not of the encoding, or would not come back as they are.
-    """
-    mark, encoding = next((each for each in _MARKS if raw.startswith(each[0])), (b"", ""))
-    body = raw[len(mark) :]
-    encoding = encoding or _declared(body, name)
-    try:
-        text = body.decode(encoding)
-        data = text.encode("utf-8")
-        if data == body and encoding == "utf-8" or text.encode(encoding) == body:
-            return mark, encoding, data
-    except UnicodeError as error:
-        raise decoding_error(encoding, error, name, 1) from None
-    raise DataError(f"{name}: not to be written in {encoding} as it is", hint="Convert it to UTF-8")
-
-
-def _declared(body: bytes, name: str) -> str:
+def _declared(body: bytes) -> str:
     encoding = declared_encoding(body)
     if encoding == "utf-8-sig":
-        is_ascii = re.match(rb"""\s*<\?xml[^>]*encoding\s*=\s*["'](?:us-)?ascii["']""", body, re.I)
-        return "ascii" if is_ascii and body.isascii() else "utf-8"
-    try:
-        b"".decode(encoding)
-    except LookupError:
-        raise DataError(f"{name}:1: there is no encoding {encoding!r}") from None
+        return "ascii" if _ASCII.match(body) and body.isascii() else "utf-8"
     return encoding
 
 
@@ -271,6 +242,7 @@ def _named(name: str, spaces: dict[str, str], default: str) -> str:
     return f"{{{space}}}{local if colon else name}" if space else name
 
 
+_NAME = re.compile(r"<([^\s/>]+)")
 _ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>]+)(\s*=\s*)("[^"]*"|'[^']*')""")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -298,3 +270,9 @@ def with_attribute(tag: str, name: str, value: str | None) -> str:
     new = "" if value is None else f"{found[1]}{name}{found[3]}{quoted(value)}"
     return tag[: found.start()] + new + tag[found.end() :]
 
+
+def name_of(tag: str) -> str:
+    """The name of an opening tag, as it is written."""
+    found = _NAME.match(tag)
+    assert found is not None
+    return found[1]

@@ -1,0 +1,325 @@
+"""HTML pages: text between block tags is a unit, tags within it are its codes."""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from mt.formats.documents.encoded import ByteOffsets, encoded_text
+from mt.formats.documents.filled import NOT_TRANSLATED, FilledDocument, whole_file
+from mt.formats.documents.html_tokens import Token, tokens_of
+from mt.formats.documents.inline import (
+    CLOSING,
+    ISOLATED,
+    OPENING,
+    Coded,
+    Mark,
+    Stream,
+    coded,
+    has_letters,
+    written,
+)
+from mt.formats.documents.splices import Edit, Part
+from mt.formats.documents.unit import CodeForm, DocumentOptions, Unit
+from mt.formats.standard_input import shown
+
+_BLOCKS = frozenset(
+    "address article aside base blockquote body button caption center col colgroup datalist dd "
+    "details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 "
+    "h4 h5 h6 head header hgroup hr html label legend li link main menu meta nav noframes noscript "
+    "ol optgroup option p pre search section select slot summary table tbody td template textarea "
+    "tfoot th thead title tr ul".split()
+)
+"""Tags at which a unit ends; all others are codes within one."""
+
+_VOID = frozenset(
+    "area base basefont br col embed frame hr img input link meta param source track wbr".split()
+)
+_UNREAD = frozenset("math script style svg iframe object canvas audio video ruby".split())
+"""Elements that are one code with all that is in them."""
+
+_SPOKEN = frozenset("code kbd samp var".split())
+"""Elements that are one code, too, but whose text stands in the sentence."""
+
+_MOST_SPOKEN = 1000  # tokens in one of them
+_UNREAD_BLOCKS = frozenset("pre textarea".split())
+_ATTRIBUTES = frozenset("title alt placeholder aria-label aria-description summary".split())
+_OPTIONS = frozenset("option optgroup track".split())
+_DESCRIPTIONS = frozenset(
+    "description og:title og:description og:image:alt twitter:title twitter:description".split()
+)
+_BUTTONS = frozenset("submit button reset".split())
+_VALUE = re.compile(r"""([^\s=/>"'<]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
+_SPACES = re.compile(r"[ \t\r\n\f]+")
+_CHARSET = re.compile(
+    rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)""",
+    re.I,
+)
+_LATIN = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"})
+_LANGUAGES = ("lang", "xml:lang")
+_PREFORMATTED = "preformatted"
+_NAMED = {"\u00a0": "&nbsp;", "\u00ad": "&shy;"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Piece:
+    """A unit and where its target goes: characters of the page."""
+
+    start: int
+    end: int
+    name: str
+    source: Coded
+    quote: str | None = None
+    """The quotation mark of an attribute; None: it is text."""
+
+
+class Html(FilledDocument):
+    """A page. Comments, scripts, `pre` and what is marked translate="no" stay as they are."""
+
+    def __init__(self, path: Path, options: DocumentOptions) -> None:
+        super().__init__()
+        self._options = options
+        self._raw = whole_file(path)
+        self._encoded = encoded_text(self._raw, _declared, name=shown(path))
+        self._text = self._encoded.data.decode("utf-8")
+        self._tokens = tokens_of(self._text)
+        self._byte = ByteOffsets(self._text)
+        self._lines = [found.end() for found in re.finditer("\n", self._text)]
+        self._pieces: list[_Piece] = []
+        self._read()
+        self._pieces.sort(key=lambda piece: piece.start)
+        self._units = [Unit(name=each.name, source=each.source.content) for each in self._pieces]
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the page with the targets that were filled."""
+        file.write(self._encoded.edited(self._edits()) if self._filled else self._raw)
+
+    def _edits(self) -> Iterator[Edit]:
+        for index, filled in self._filled.items():
+            piece = self._pieces[index]
+            stream = piece.source.stream(filled.target)
+            parts = written(stream, _text_parts if piece.quote is None else _value_parts)
+            if piece.quote is not None:
+                quote = piece.quote.encode()
+                parts = (quote, *parts, quote)
+            yield Edit(start=self._byte(piece.start), end=self._byte(piece.end), parts=parts)
+        page = next((token for token in self._tokens if token.name == "html"), None)
+        if page is not None and page.kind == "start" and self._options.target_language:
+            yield self._language_edit(page, self._options.target_language)
+
+    def _language_edit(self, page: Token, language: str) -> Edit:
+        """The tag of a page with its language."""
+        tag = self._raw_text(page)
+        values = [each for each in _VALUE.finditer(tag) if each[1].lower() in _LANGUAGES]
+        for found in reversed(values):
+            tag = f'{tag[: found.start(2)]}"{language}"{tag[found.end(2) :]}'
+        if not values:
+            tag = f'{tag[:5]} lang="{language}"{tag[5:]}'
+        start, end = self._span(page.start, page.end)
+        return Edit(start=start, end=end, parts=(tag.encode("utf-8"),))
+
+    def _raw_text(self, token: Token) -> str:
+        return self._text[token.start : token.end]
+
+    def _span(self, start: int, end: int) -> tuple[int, int]:
+        return self._byte(start), self._byte(end)
+
+    def _read(self) -> None:
+        run: list[_Item] = []
+        index = 0
+        while index < len(self._tokens):
+            token = self._tokens[index]
+            last = index + 1
+            if token.kind == "start":
+                last = self._end_of_unread(index)
+                if not _is_untranslated(token):
+                    self._read_attributes(token)
+            if token.name in _BLOCKS:
+                self._close(run)
+                run = []
+                if last > index + 1:
+                    self._skip(index, last)
+            elif token.kind == "aside" and self._text.startswith("<!D", token.start):
+                self._close(run)
+                run = []
+            else:
+                run.append(_Item(first=index, last=last))
+            index = last
+        self._close(run)
+
+    def _end_of_unread(self, index: int) -> int:
+        """The token after an element that is not read, or after the tag where it is read."""
+        token = self._tokens[index]
+        name = token.name
+        is_unread = name in _UNREAD or name in _UNREAD_BLOCKS or _is_untranslated(token)
+        if name in _VOID or not (is_unread or name in _SPOKEN):
+            return index + 1
+        if self._raw_text(token).endswith("/>") and name in _UNREAD | _SPOKEN:
+            return index + 1
+        depth = 0
+        end = len(self._tokens)
+        for other in range(index, end if is_unread else min(end, index + _MOST_SPOKEN)):
+            each = self._tokens[other]
+            if each.name == name and each.kind == "start":
+                depth += 1
+            elif each.name == name and each.kind == "end":
+                depth -= 1
+                if depth == 0:
+                    return other + 1
+            elif each.name in _BLOCKS and not is_unread:
+                break  # it was not closed
+        return end if is_unread else index + 1
+
+    def _skip(self, first: int, last: int) -> None:
+        """Count an element of a block that stays."""
+        if any(self._has_letters(token) for token in self._tokens[first:last]):
+            untranslated = _is_untranslated(self._tokens[first])
+            self._skipped[NOT_TRANSLATED if untranslated else _PREFORMATTED] += 1
+
+    def _has_letters(self, token: Token) -> bool:
+        return token.kind == "text" and has_letters(self._raw_text(token))
+
+    def _read_attributes(self, token: Token) -> None:
+        """The values of a tag that people read, each a unit."""
+        names = _names_of_texts(token)
+        if not names:
+            return
+        for found in _VALUE.finditer(self._raw_text(token)):
+            name = found[1].lower()
+            if name not in names:
+                continue
+            names.discard(name)
+            quote = found[2][0] if found[2][0] in "\"'" else ""
+            value = html.unescape(found[2][1:-1] if quote else found[2])
+            source = coded([_SPACES.sub(" ", value)])
+            if source.has_letters:
+                piece = _Piece(
+                    start=token.start + found.start(2),
+                    end=token.start + found.end(2),
+                    name=f"{self._line(token)} {token.name} {name}",
+                    source=source,
+                    quote=quote or '"',
+                )
+                self._pieces.append(piece)
+
+    def _line(self, token: Token) -> str:
+        return f"line {bisect_right(self._lines, token.start) + 1}"
+
+    def _close(self, run: list[_Item]) -> None:
+        """Make a unit of what stands between two block tags."""
+        begin, stop = 0, len(run)
+        while begin < stop and self._is_edge(run[begin]):
+            begin += 1
+        while begin < stop and self._is_edge(run[stop - 1]):
+            stop -= 1
+        run = run[begin:stop]
+        if not run:
+            return
+        first, last = self._tokens[run[0].first], self._tokens[run[-1].last - 1]
+        start, end = first.start, last.end
+        if first.kind == "text":
+            start += len(self._raw_text(first)) - len(self._raw_text(first).lstrip(" \t\r\n\f"))
+        if last.kind == "text":
+            end -= len(self._raw_text(last)) - len(self._raw_text(last).rstrip(" \t\r\n\f"))
+        source = coded(list(self._stream(run, start, end)), trims_codes=True)
+        if source.has_letters:
+            piece = _Piece(start=start, end=end, name=self._line(first), source=source)
+            self._pieces.append(piece)
+
+    def _is_edge(self, item: _Item) -> bool:
+        token = self._tokens[item.first]
+        if token.kind == "text":
+            return not self._raw_text(token).strip(" \t\r\n\f")
+        return token.kind == "aside" or token.name in _VOID
+
+    def _stream(self, run: list[_Item], start: int, end: int) -> Stream:
+        stream: list[str | Mark] = []
+        text = ""
+        for item in run:
+            token, last = self._tokens[item.first], self._tokens[item.last - 1]
+            if token.kind == "text":
+                # A reference may be cut into several tokens.
+                text += self._text[max(token.start, start) : min(token.end, end)]
+                continue
+            stream += [_read_text(text), self._mark(token, last, item)]
+            text = ""
+        return [*stream, _read_text(text)]
+
+    def _mark(self, token: Token, last: Token, item: _Item) -> Mark:
+        form: CodeForm = ISOLATED
+        shown = ""
+        if item.last - item.first > 1:
+            if token.name in _SPOKEN or _is_untranslated(token):
+                within = self._tokens[item.first : item.last]
+                raw = "".join(self._raw_text(each) for each in within if each.kind == "text")
+                shown = _read_text(raw).strip()
+        elif token.kind == "end":
+            form = CLOSING
+        elif token.kind == "start" and token.name not in _VOID:
+            is_empty = token.name in _UNREAD and self._raw_text(token).endswith("/>")
+            form = ISOLATED if is_empty else OPENING
+        return Mark(
+            form=form,
+            markup=self._text[token.start : last.end],
+            parts=(self._span(token.start, last.end),),
+            key=token.name,
+            text=shown,
+            is_break=token.name == "br",
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Item:
+    """A piece of a run: a token, or an element that is not read."""
+
+    first: int
+    last: int
+    """The index after its last token."""
+
+
+def _declared(body: bytes) -> str:
+    """The encoding that a page declares, as browsers understand it."""
+    found = _CHARSET.search(body[:4096])
+    if found is None:
+        return "utf-8"
+    name = (found[1] or found[2]).decode("ascii").lower()
+    if name.replace("-", "") in ("utf16", "utf8", "utf16le", "utf16be"):
+        return "utf-8"  # it could be read as single bytes
+    return "cp1252" if name in _LATIN else name
+
+
+def _is_untranslated(token: Token) -> bool:
+    return token.get("translate") == "no" or "notranslate" in (token.get("class") or "").split()
+
+
+def _names_of_texts(token: Token) -> set[str]:
+    """Which attributes of a tag are text."""
+    names = {key for key, _ in token.attributes if key in _ATTRIBUTES}
+    if token.name in _OPTIONS and token.get("label"):
+        names.add("label")
+    if token.name == "input" and (token.get("type") or "").lower() in _BUTTONS:
+        names.add("value")
+    described = (token.get("name") or token.get("property") or "").lower()
+    if token.name == "meta" and described in _DESCRIPTIONS:
+        names.add("content")
+    return names
+
+
+def _read_text(raw: str) -> str:
+    return _SPACES.sub(" ", html.unescape(raw))
+
+
+def _text_parts(text: str) -> Iterable[Part]:
+    text = html.escape(text, quote=False)
+    for character, name in _NAMED.items():
+        text = text.replace(character, name)
+    return (text.encode("utf-8"),)
+
+
+def _value_parts(text: str) -> Iterable[Part]:
+    return (html.escape(text).replace("&#x27;", "&#39;").encode("utf-8"),)
