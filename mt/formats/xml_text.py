@@ -104,7 +104,7 @@ def _decoded(blocks: Iterable[bytes], name: str, *, keep_invalid: bool) -> Itera
 
 def decoding_error(encoding: str, error: UnicodeError, name: str, line: int) -> DataError:
     """The error for bytes from a line on that are not of an encoding."""
-    shown = "UTF-8" if encoding == "utf-8-sig" else encoding
+    shown = "UTF-8" if encoding in ("utf-8", "utf-8-sig") else encoding
     if isinstance(error, UnicodeDecodeError):
         line += bytes(error.object[: error.start]).count(b"\n")
         found = f"byte 0x{error.object[error.start]:02x} is not {shown}"

@@ -6,13 +6,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from mt.errors import DataError
+from mt.formats.documents.android import Android
+from mt.formats.documents.html import Html
+from mt.formats.documents.office import Office
+from mt.formats.documents.opendocument import OpenDocument
+from mt.formats.documents.qt import Qt
+from mt.formats.documents.tmx import Tmx
 from mt.formats.documents.unit import Document, DocumentOptions
+from mt.formats.documents.xliff import Xliff
 from mt.formats.kind import Kind
 
-_READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {}
+_READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
+    Kind.ANDROID: Android,
+    Kind.HTML: Html,
+    Kind.QT: Qt,
+    Kind.TMX: Tmx,
+    Kind.XLIFF: Xliff,
+    **{kind: partial(Office, kind=kind) for kind in (Kind.DOCX, Kind.PPTX, Kind.XLSX)},
+    **{kind: partial(OpenDocument, kind=kind) for kind in (Kind.ODT, Kind.ODP, Kind.ODS)},
+}
 
 
 def open_document(path: Path, kind: Kind, options: DocumentOptions) -> Document:

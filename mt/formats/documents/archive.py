@@ -122,9 +122,7 @@ class Archive:
         length = _CENTRAL.size + fields[10] + fields[11] + fields[12]
         return self._raw[place : place + length], length
 
-    def _moved(
-        self, record: bytes, offset: int, data: bytes | None, packed: bytes | None
-    ) -> bytes:
+    def _moved(self, record: bytes, offset: int, data: bytes | None, packed: bytes | None) -> bytes:
         """A record of the directory for a part at another place, with new contents or its own."""
         fields = list(_CENTRAL.unpack_from(record))
         if data is not None and packed is not None:

@@ -48,13 +48,11 @@ def encoded_text(raw: bytes, declared: Callable[[bytes], str], *, name: str) -> 
     body = raw[len(mark) :]
     encoding = encoding or declared(body)
     try:
-        b"".decode(encoding)
-    except LookupError:
-        raise DataError(f"{name}:1: there is no encoding {encoding!r}") from None
-    try:
         text = body.decode(encoding)
         if encoding == "utf-8" or text.encode(encoding) == body:
             return EncodedText(mark=mark, encoding=encoding, data=text.encode("utf-8"))
+    except LookupError:
+        raise DataError(f"{name}:1: there is no encoding {encoding!r}") from None
     except UnicodeError as error:
         raise decoding_error(encoding, error, name, 1) from None
     raise DataError(

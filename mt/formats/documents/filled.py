@@ -50,7 +50,7 @@ class FilledDocument(ABC):
         return self._skipped
 
     def fill(self, index: int, target: Content, *, marked: bool) -> None:
-        """Put a target into a unit; raises ValueError for codes that are not those of the source."""
+        """Put a target into a unit; raises ValueError unless it has the codes of its source."""
         require_same_codes(self._units[index].source, target)
         self._filled[index] = Filled(target=target, marked=marked)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from mt.formats.documents.embedded import words
 from mt.formats.documents.encoded import ByteOffsets, encoded_text
 from mt.formats.documents.filled import NOT_TRANSLATED, FilledDocument, whole_file
 from mt.formats.documents.html_tokens import Token, tokens_of
@@ -28,32 +29,30 @@ from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import CodeForm, DocumentOptions, Unit
 from mt.formats.standard_input import shown
 
-_BLOCKS = frozenset(
+_BLOCKS = words(
     "address article aside base blockquote body button caption center col colgroup datalist dd "
     "details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 "
     "h4 h5 h6 head header hgroup hr html label legend li link main menu meta nav noframes noscript "
     "ol optgroup option p pre search section select slot summary table tbody td template textarea "
-    "tfoot th thead title tr ul".split()
+    "tfoot th thead title tr ul"
 )
 """Tags at which a unit ends; all others are codes within one."""
 
-_VOID = frozenset(
-    "area base basefont br col embed frame hr img input link meta param source track wbr".split()
-)
-_UNREAD = frozenset("math script style svg iframe object canvas audio video ruby".split())
+_VOID = words("area base basefont br col embed frame hr img input link meta param source track wbr")
+_UNREAD = words("math script style svg iframe object canvas audio video ruby")
 """Elements that are one code with all that is in them."""
 
-_SPOKEN = frozenset("code kbd samp var".split())
+_SPOKEN = words("code kbd samp var")
 """Elements that are one code, too, but whose text stands in the sentence."""
 
 _MOST_SPOKEN = 1000  # tokens in one of them
-_UNREAD_BLOCKS = frozenset("pre textarea".split())
-_ATTRIBUTES = frozenset("title alt placeholder aria-label aria-description summary".split())
-_OPTIONS = frozenset("option optgroup track".split())
-_DESCRIPTIONS = frozenset(
-    "description og:title og:description og:image:alt twitter:title twitter:description".split()
+_UNREAD_BLOCKS = words("pre textarea")
+_ATTRIBUTES = words("title alt placeholder aria-label aria-description summary")
+_OPTIONS = words("option optgroup track")
+_DESCRIPTIONS = words(
+    "description og:title og:description og:image:alt twitter:title twitter:description"
 )
-_BUTTONS = frozenset("submit button reset".split())
+_BUTTONS = words("submit button reset")
 _VALUE = re.compile(r"""([^\s=/>"'<]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _CHARSET = re.compile(

@@ -41,9 +41,7 @@ class _Parser(HTMLParser):
 
     def _add(self, kind: str, length: int, name: str = "", attributes: Attributes = ()) -> None:
         start = self._place()
-        token = Token(
-            kind=kind, start=start, end=start + length, name=name, attributes=attributes
-        )
+        token = Token(kind=kind, start=start, end=start + length, name=name, attributes=attributes)
         self.tokens.append(token)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

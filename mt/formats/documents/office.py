@@ -18,11 +18,11 @@ from mt.formats.documents.xml_tree import Element, XmlFile, escaped
 from mt.formats.kind import Kind
 from mt.formats.standard_input import shown
 
-_DRAWN = r"charts/chart\d*|diagrams/(?:data|drawing)\d*"
+_DRAWN = r"charts/chart\d*|d(?:iagrams/data|iagrams/drawing|rawings/drawing)\d*"
 _PARTS = {
     Kind.DOCX: rf"word/(document\d*|header\d*|footer\d*|footnotes|endnotes|comments|{_DRAWN})\.xml",
     Kind.PPTX: rf"ppt/(slides/slide\d*|notesSlides/notesSlide\d*|{_DRAWN})\.xml",
-    Kind.XLSX: rf"xl/(sharedStrings|worksheets/sheet\d*|comments\d*|drawings/drawing\d*|{_DRAWN})\.xml",
+    Kind.XLSX: rf"xl/(sharedStrings|worksheets/sheet\d*|comments\d*|{_DRAWN})\.xml",
 }
 """The parts that hold text, in the order in which they are read."""
 

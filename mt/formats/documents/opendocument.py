@@ -149,9 +149,9 @@ def _styles_of_editing(root: Element) -> Iterator[str]:
     for styles in root:
         for style in styles if styles.name == "automatic-styles" else ():
             names = {key.rpartition("}")[2] for child in style for key in child.attrib}
-            if attribute(style, "family") == "text" and names == {"rsid"}:
-                if not attribute(style, "parent-style-name"):
-                    yield attribute(style, "name")
+            is_plain = names == {"rsid"} and not attribute(style, "parent-style-name")
+            if is_plain and attribute(style, "family") == "text":
+                yield attribute(style, "name")
 
 
 def _joined_spans(stream: list[str | Mark]) -> list[str | Mark]:
@@ -164,11 +164,11 @@ def _joined_spans(stream: list[str | Mark]) -> list[str | Mark]:
             key = renamed.get(item.key, item.key)
             if item.form is OPENING:
                 last = out[-1] if out else None
-                if isinstance(last, Mark) and last.is_element and last.form is CLOSING:
-                    if opened.get(last.key) == item.markup and _is_span(item.markup):
-                        out.pop()
-                        renamed[item.key] = last.key
-                        continue
+                if _goes_on(item, last, opened):
+                    assert isinstance(last, Mark)
+                    out.pop()
+                    renamed[item.key] = last.key
+                    continue
                 opened[key] = item.markup
             elif key != item.key:
                 item = Mark(
@@ -178,7 +178,9 @@ def _joined_spans(stream: list[str | Mark]) -> list[str | Mark]:
     return out
 
 
-def _is_span(markup: str) -> bool:
-    return markup.split()[0].rpartition(":")[2] == "span"
-
-
+def _goes_on(opening: Mark, last: str | Mark | None, opened: dict[str, str]) -> bool:
+    """Whether a span begins with the tag of the one that has just ended."""
+    if not isinstance(last, Mark) or not last.is_element or last.form is OPENING:
+        return False
+    is_span = opening.markup.split()[0].rpartition(":")[2] == "span"
+    return is_span and opened.get(last.key) == opening.markup

@@ -17,7 +17,9 @@ from mt.formats.documents.splices import Part, Span
 from mt.formats.documents.unit import CodeForm, Content
 from mt.formats.documents.xml_tree import Aside, Element, XmlFile, escaped, name_of
 
-_CONTAINERS = frozenset({"hyperlink", "ins", "moveTo", "smartTag", "customXml", "sdt", "dir", "bdo"})
+_CONTAINERS = frozenset(
+    {"hyperlink", "ins", "moveTo", "smartTag", "customXml", "sdt", "dir", "bdo"}
+)
 _DROPPED = frozenset({"proofErr", "lastRenderedPageBreak"})
 """What Word notes of spelling and pages: it is made anew."""
 
@@ -317,7 +319,9 @@ def _base_of(atoms: list[_Atom], start: int = 0) -> RunForm | None:
 def _field_key(item: Element) -> str:
     """What `_Fields` has to know of a piece of a run."""
     if item.name == "fldChar":
-        return f"field {next((v for k, v in item.attrib.items() if k.endswith('}fldCharType')), '')}"
+        return (
+            f"field {next((v for k, v in item.attrib.items() if k.endswith('}fldCharType')), '')}"
+        )
     return f"field code {item.text}" if item.name == "instrText" else ""
 
 

@@ -67,7 +67,7 @@ class TransUnit:
             self.segments = [self._segment(number) for number in self._marks]
 
     def _is_cut(self) -> bool:
-        """Whether each segment can be filled by itself: by its number, or in a target to be made."""
+        """Whether each segment can be filled by itself: by its number, or in a new target."""
         if not self._marks:
             return False
         is_empty = self._target is None or not self._target.text.strip()
@@ -104,9 +104,8 @@ class TransUnit:
         target_state = self._target.get("state") if self._target is not None else ""
         if self._is_locked or is_locked(self._element) or target_state in _FOR_GOOD:
             return State.LOCKED
-        if definition is not None:
-            if is_locked(definition) or definition.get("conf") in SDL_APPROVED:
-                return State.LOCKED
+        if definition is not None and _is_approved(definition):
+            return State.LOCKED
         if not target.strip():
             return State.EMPTY
         if target_state in OPEN:
@@ -206,18 +205,18 @@ class TransUnit:
             done = "ManuallyConfirmed" if name == "status" else "1"
             value = ("Pretranslated" if name == "status" else "0") if is_marked else done
             start, end = self._element.opening
-            yield Edit(
-                start=start, end=end, parts=(with_attribute(tag, own, value).encode(),)
-            )
+            yield Edit(start=start, end=end, parts=(with_attribute(tag, own, value).encode(),))
+
+
+def _is_approved(definition: Element) -> bool:
+    return is_locked(definition) or definition.get("conf") in SDL_APPROVED
 
 
 def _by_number(element: Element | None) -> dict[str, Element]:
     """The segments that an element marks, by their numbers; none where a number is not unique."""
     if element is None:
         return {}
-    marks = [
-        each for each in element.iter() if each.name == "mrk" and each.get("mtype") == "seg"
-    ]
+    marks = [each for each in element.iter() if each.name == "mrk" and each.get("mtype") == "seg"]
     found = {mark.get("mid"): mark for mark in marks}
     is_nested = any(one.end > other.start for one, other in pairwise(marks))
     return {} if len(found) < len(marks) or "" in found or is_nested else found
@@ -236,4 +235,3 @@ def _tool_attribute(element: Element) -> str:
 def _written_names(tag: str) -> list[str]:
     """The names of attributes as a tag has them."""
     return _NAME.findall(tag)
-

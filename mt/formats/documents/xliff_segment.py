@@ -32,7 +32,9 @@ class Holder(Protocol):
     """A unit of the file, with the segments that it is cut into."""
 
     @property
-    def segments(self) -> list[Segment]: ...
+    def segments(self) -> list[Segment]:
+        """In their order; none for a unit without a source."""
+        ...
 
     def edits(self, filled: Mapping[int, Filled], language: str) -> Iterator[Edit]:
         """What changes where some segments, by their index, are filled."""

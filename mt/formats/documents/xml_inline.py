@@ -129,5 +129,3 @@ def _placeholder(candidates: Iterable[str]) -> str:
 
 def _escaped(text: str) -> bytes:
     return escaped(text).encode("utf-8")
-
-

@@ -20,6 +20,7 @@ MOST_DEPTH = 256
 
 _TAG = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
 _ASCII = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["'](?:us-)?ascii["']""", re.I)
+_DECLARES = re.compile(r"xmlns(?::|$)")
 _XML = "http://www.w3.org/XML/1998/namespace"
 
 
@@ -56,18 +57,22 @@ class Element:
 
     @property
     def opening(self) -> Span:
+        """The opening tag; the whole of an empty element."""
         return self.start, self.inner_start
 
     @property
     def inner(self) -> Span:
+        """What is between the tags."""
         return self.inner_start, self.inner_end
 
     @property
     def closing(self) -> Span:
+        """The closing tag; nothing of an empty element."""
         return self.inner_end, self.end
 
     @property
     def whole(self) -> Span:
+        """All of it, with its tags."""
         return self.start, self.end
 
     def get(self, name: str, default: str = "") -> str:
@@ -182,13 +187,9 @@ class _Builder:
         if len(self._open) >= MOST_DEPTH:
             raise self._fault(f"elements are nested more than {MOST_DEPTH} deep")
         spaces = self._spaces[-1]
-        own = {
-            key.partition(":")[2]: value
-            for key, value in attributes.items()
-            if key == "xmlns" or key.startswith("xmlns:")
-        }
+        own = {key: attributes.pop(key) for key in list(attributes) if _DECLARES.match(key)}
         if own:
-            spaces = {**spaces, **own}
+            spaces = {**spaces, **{key.partition(":")[2]: value for key, value in own.items()}}
         self._spaces.append(spaces)
         named = {_named(key, spaces, ""): value for key, value in attributes.items()}
         element = Element(_named(tag, spaces, spaces[""]), named, start, opening.end())
