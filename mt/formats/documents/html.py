@@ -32,7 +32,8 @@ from mt.formats.standard_input import shown
 _BLOCKS = words(
     "address article aside base blockquote body button caption center col colgroup datalist dd "
     "details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 "
-    "h4 h5 h6 head header hgroup hr html label legend li link main menu meta nav noframes noscript "
+    "h4 h5 h6 head header hgroup hr html label legend li link main menu meta nav noembed noframes "
+    "noscript xmp "
     "ol optgroup option p pre search section select slot summary table tbody td template textarea "
     "tfoot th thead title tr ul"
 )
@@ -45,15 +46,14 @@ _UNREAD = words("math script style svg iframe object canvas audio video ruby")
 _SPOKEN = words("code kbd samp var")
 """Elements that are one code, too, but whose text stands in the sentence."""
 
-_MOST_SPOKEN = 1000  # tokens in one of them
-_UNREAD_BLOCKS = words("pre textarea")
+_MOST_SPOKEN = 200  # tokens in one of them
+_UNREAD_BLOCKS = words("pre textarea xmp noembed noframes")
 _ATTRIBUTES = words("title alt placeholder aria-label aria-description summary")
 _OPTIONS = words("option optgroup track")
 _DESCRIPTIONS = words(
     "description og:title og:description og:image:alt twitter:title twitter:description"
 )
 _BUTTONS = words("submit button reset")
-_VALUE = re.compile(r"""([^\s=/>"'<]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _CHARSET = re.compile(
     rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)""",
@@ -73,8 +73,8 @@ class _Piece:
     end: int
     name: str
     source: Coded
-    quote: str | None = None
-    """The quotation mark of an attribute; None: it is text."""
+    is_value: bool = False
+    """It is the value of an attribute."""
 
 
 class Html(FilledDocument):
@@ -102,9 +102,9 @@ class Html(FilledDocument):
         for index, filled in self._filled.items():
             piece = self._pieces[index]
             stream = piece.source.stream(filled.target)
-            parts = written(stream, _text_parts if piece.quote is None else _value_parts)
-            if piece.quote is not None:
-                quote = piece.quote.encode()
+            parts = written(stream, _value_parts if piece.is_value else _text_parts)
+            if piece.is_value:
+                quote = b"'" if self._text[piece.start] == "'" else b'"'
                 parts = (quote, *parts, quote)
             yield Edit(start=self._byte(piece.start), end=self._byte(piece.end), parts=parts)
         page = next((token for token in self._tokens if token.name == "html"), None)
@@ -114,9 +114,10 @@ class Html(FilledDocument):
     def _language_edit(self, page: Token, language: str) -> Edit:
         """The tag of a page with its language."""
         tag = self._raw_text(page)
-        values = [each for each in _VALUE.finditer(tag) if each[1].lower() in _LANGUAGES]
-        for found in reversed(values):
-            tag = f'{tag[: found.start(2)]}"{language}"{tag[found.end(2) :]}'
+        values = [page.attributes[name] for name in _LANGUAGES if name in page.attributes]
+        for each in sorted(values, key=lambda value: value.start, reverse=True):
+            start, end = each.start - page.start, each.end - page.start
+            tag = f'{tag[:start]}"{language}"{tag[end:]}'
         if not values:
             tag = f'{tag[:5]} lang="{language}"{tag[5:]}'
         start, end = self._span(page.start, page.end)
@@ -185,24 +186,16 @@ class Html(FilledDocument):
 
     def _read_attributes(self, token: Token) -> None:
         """The values of a tag that people read, each a unit."""
-        names = _names_of_texts(token)
-        if not names:
-            return
-        for found in _VALUE.finditer(self._raw_text(token)):
-            name = found[1].lower()
-            if name not in names:
-                continue
-            names.discard(name)
-            quote = found[2][0] if found[2][0] in "\"'" else ""
-            value = html.unescape(found[2][1:-1] if quote else found[2])
-            source = coded([_SPACES.sub(" ", value)])
+        for name in _names_of_texts(token):
+            attribute = token.attributes[name]
+            source = coded([_SPACES.sub(" ", attribute.value)])
             if source.has_letters:
                 piece = _Piece(
-                    start=token.start + found.start(2),
-                    end=token.start + found.end(2),
+                    start=attribute.start,
+                    end=attribute.end,
                     name=f"{self._line(token)} {token.name} {name}",
                     source=source,
-                    quote=quote or '"',
+                    is_value=True,
                 )
                 self._pieces.append(piece)
 
@@ -293,20 +286,20 @@ def _declared(body: bytes) -> str:
 
 
 def _is_untranslated(token: Token) -> bool:
-    return token.get("translate") == "no" or "notranslate" in (token.get("class") or "").split()
+    return token.get("translate") == "no" or "notranslate" in token.get("class").split()
 
 
-def _names_of_texts(token: Token) -> set[str]:
+def _names_of_texts(token: Token) -> list[str]:
     """Which attributes of a tag are text."""
-    names = {key for key, _ in token.attributes if key in _ATTRIBUTES}
-    if token.name in _OPTIONS and token.get("label"):
+    names = token.attributes.keys() & _ATTRIBUTES
+    if token.name in _OPTIONS:
         names.add("label")
-    if token.name == "input" and (token.get("type") or "").lower() in _BUTTONS:
+    if token.name == "input" and token.get("type").lower() in _BUTTONS:
         names.add("value")
-    described = (token.get("name") or token.get("property") or "").lower()
+    described = (token.get("name") or token.get("property")).lower()
     if token.name == "meta" and described in _DESCRIPTIONS:
         names.add("content")
-    return names
+    return [name for name in token.attributes if name in names]
 
 
 def _read_text(raw: str) -> str:

@@ -1,13 +1,24 @@
-"""HTML as tokens with their places, by the standard library's parser, which no page breaks."""
+"""HTML as tokens with their places, by the rules of browsers: no page breaks them.
+
+The standard library's parser is not used: it takes the rest of a page for text after `&#` or a
+comment that is not closed, and its rules change with the version of Python.
+"""
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html.parser import HTMLParser
 
-Attributes = Sequence[tuple[str, str | None]]
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attribute:
+    """An attribute of a tag; its value is resolved, its span that of the value as written."""
+
+    value: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,101 +32,82 @@ class Token:
     end: int
     name: str = ""
     """Of a tag, in small letters."""
-    attributes: Attributes = ()
+    attributes: dict[str, Attribute]
+    """By their names in small letters."""
 
-    def get(self, name: str) -> str | None:
-        """The value of an attribute; empty where it has none, None where it is not there."""
-        return next((value or "" for key, value in self.attributes if key == name), None)
+    def get(self, name: str) -> str:
+        """The value of an attribute; empty where there is none."""
+        return self.attributes[name].value if name in self.attributes else ""
 
 
-class _Parser(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=False)
-        self.tokens: list[Token] = []
-        self._text = text
-        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
-
-    def _place(self) -> int:
-        line, column = self.getpos()
-        return self._lines[line - 1] + column
-
-    def _add(self, kind: str, length: int, name: str = "", attributes: Attributes = ()) -> None:
-        start = self._place()
-        token = Token(kind=kind, start=start, end=start + length, name=name, attributes=attributes)
-        self.tokens.append(token)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._add("start", len(self.get_starttag_text() or ""), tag, attrs)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        start = self._place()
-        end = self._text.find(">", start)
-        self._add("end", (len(self._text) if end < 0 else end + 1) - start, tag)
-
-    def handle_data(self, data: str) -> None:
-        self._add("text", len(data))
-
-    def handle_entityref(self, name: str) -> None:
-        self._reference(len(name) + 1)
-
-    def handle_charref(self, name: str) -> None:
-        self._reference(len(name) + 2)
-
-    def _reference(self, length: int) -> None:
-        place = self._place() + length
-        self._add("text", length + (self._text[place : place + 1] == ";"))
-
-    def handle_comment(self, data: str) -> None:
-        self._aside()
-
-    def handle_decl(self, decl: str) -> None:
-        self._aside()
-
-    def handle_pi(self, data: str) -> None:
-        self._aside()
-
-    def unknown_decl(self, data: str) -> None:
-        self._aside()
-
-    def _aside(self) -> None:
-        self._add("aside", 0)  # its end is where the next token begins
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+_TAG = re.compile(
+    r"""</?([A-Za-z][^\s/>]*)"""
+    r"""(?>[^>=]+|=\s*(?:"[^"]*"|'[^']*'|[^\s"'>][^\s>]*|(?=>)))*+(>)?"""
+)
+_ATTRIBUTE = re.compile(
+    r"""[\s/]*([^\s/>=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>][^\s>]*)?)?|[\s/]*="""
+)
+_COMMENT_END = re.compile(r"--!?>")
+_RAW = frozenset({"script", "style", "xmp", "iframe", "noembed", "noframes", "textarea", "title"})
+"""Elements in which there are no tags but their own closing one."""
 
 
 def tokens_of(text: str) -> list[Token]:
     """The tokens of a page, one after the other without gaps."""
-    parser = _Parser(text)
-    parser.feed(text)
-    parser.close()
-    found = _without_rest(parser.tokens, text)
-    out: list[Token] = []
+    return list(_tokens(text))
+
+
+def _tokens(text: str) -> Iterator[Token]:
     place = 0
-    for index, token in enumerate(found):
-        following = found[index + 1].start if index + 1 < len(found) else len(text)
-        if token.start > place:
-            out.append(Token(kind="aside", start=place, end=token.start))
-        end = following if token.kind == "aside" else min(token.end, following)
-        out.append(
-            Token(
-                kind=token.kind,
-                start=token.start,
-                end=end,
-                name=token.name,
-                attributes=token.attributes,
-            )
-        )
-        place = end
-    if place < len(text):
-        out.append(Token(kind="aside", start=place, end=len(text)))
-    return out
+    while place < len(text):
+        found = _MARKUP.search(text, place)
+        start = found.start() if found else len(text)
+        if start > place:
+            yield Token(kind="text", start=place, end=start, attributes={})
+        if found is None:
+            return
+        token = _markup(text, start)
+        yield token
+        place = token.end
+        if token.kind == "start" and token.name in _RAW:
+            end = re.compile(rf"</{token.name}(?=[\s/>])", re.I).search(text, place)
+            raw_end = end.start() if end else len(text)
+            if raw_end > place:
+                yield Token(kind="text", start=place, end=raw_end, attributes={})
+            place = raw_end
 
 
-def _without_rest(tokens: list[Token], text: str) -> list[Token]:
-    """Tokens without a tag or a comment that the end of the page cuts short."""
-    for index, token in enumerate(tokens[-2:], max(0, len(tokens) - 2)):
-        is_open = token.kind == "text" and text[token.start : token.end] == "<"
-        if is_open and re.match(r"<[A-Za-z/!?]", text[token.start : token.start + 2]):
-            return tokens[:index]
-    return tokens
+def _markup(text: str, start: int) -> Token:
+    """The tag or aside that begins at a `<`; one that is not closed goes on to the end."""
+    tag = _TAG.match(text, start)
+    if tag is None:
+        if text.startswith("<!--", start):
+            found = _COMMENT_END.search(text, start + 2)
+            end = found.end() if found else len(text)
+        else:
+            end = text.find(">", start) + 1 or len(text)
+        return Token(kind="aside", start=start, end=end, attributes={})
+    if tag[2] is None:
+        return Token(kind="aside", start=start, end=len(text), attributes={})
+    is_end = text.startswith("</", start)
+    return Token(
+        kind="end" if is_end else "start",
+        start=start,
+        end=tag.end(),
+        name=tag[1].lower(),
+        attributes={} if is_end else _attributes(text, tag.end(1), tag.end() - 1),
+    )
+
+
+def _attributes(text: str, place: int, end: int) -> dict[str, Attribute]:
+    found: dict[str, Attribute] = {}
+    while place < end and (each := _ATTRIBUTE.match(text, place, end)) is not None:
+        place = each.end()
+        if each[1] is not None:
+            raw = each[2] or ""
+            value = raw[1:-1] if raw[:1] in ("'", '"') else raw
+            start, stop = each.span(2) if each[2] is not None else (place, place)
+            attribute = Attribute(value=html.unescape(value), start=start, end=stop)
+            found.setdefault(each[1].lower(), attribute)
+    return found

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (whole units of real files on a line)
 """XLIFF 1.2 and 2.x, and what tools add: what is filled, where, and how it is marked."""
 
 from __future__ import annotations
