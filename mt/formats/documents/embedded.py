@@ -57,13 +57,12 @@ def embedded(
     stream: list[str | Mark] = []
     place = 0
     for found in _SPECIAL.finditer(text):
+        if found["line"] is not None and newline is None:
+            continue
         stream.append(text[place : found.start()])
         place = found.end()
         if found["line"] is not None:
-            if newline is None:
-                stream.append(found[0])
-                continue
-            mark = Mark(form=ISOLATED, markup="\\n", parts=(newline,), is_break=True)
+            mark = Mark(form=ISOLATED, markup="\\n", parts=(newline or b"",), is_break=True)
         elif found["entity"] is not None:
             character = html.unescape(found["entity"])
             if character[0].isalpha() and character != found["entity"]:

@@ -69,7 +69,7 @@ def coded(stream: Stream, *, trims_codes: bool = False) -> Coded:
     `trims_codes`: isolated codes at the edges as well, where they stand for no text. Halves without
     a partner, or that would cross another pair, become isolated codes.
     """
-    paired = _paired(_joined(stream))
+    paired = _paired(joined(stream))
     first, last = _edges(paired, trims_codes)
     lead, within, trail = paired[:first], paired[first:last], paired[last:]
     lead_text, trail_text = "", ""
@@ -98,7 +98,7 @@ def coded(stream: Stream, *, trims_codes: bool = False) -> Coded:
 _Paired = tuple[str | Mark, Code | None]
 
 
-def _joined(stream: Stream) -> list[str | Mark]:
+def joined(stream: Stream) -> list[str | Mark]:
     """Neighbouring texts as one, and no empty ones."""
     out: list[str | Mark] = []
     for item in stream:
@@ -209,6 +209,6 @@ def _names(content: Content) -> str:
 def written(stream: Stream, text_parts: Callable[[str], Iterable[Part]]) -> tuple[Part, ...]:
     """What is written for text and marks, text by a function of the format."""
     parts: list[Part] = []
-    for item in stream:
+    for item in joined(stream):
         parts += text_parts(item) if isinstance(item, str) else item.parts
     return tuple(parts)

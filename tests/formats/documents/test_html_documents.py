@@ -168,7 +168,7 @@ PIECES = (
     )
 )
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_any_tags_are_written_as_they_were(tmp_path: Path, pieces: list[str]) -> None:
     text = "".join(pieces)
