@@ -21,7 +21,8 @@ from mt.formats.documents.inline import (
 )
 from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import CodeForm, DocumentOptions, State, Unit
-from mt.formats.documents.xml_tree import Aside, Cdata, Element, escaped
+from mt.formats.documents.xml_tags import escaped
+from mt.formats.documents.xml_tree import Aside, Cdata, Element
 
 _REFERENCES = "references"
 _OTHERS = "resources that are no strings"

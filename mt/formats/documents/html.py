@@ -10,10 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from mt.formats.documents.embedded import words
 from mt.formats.documents.encoded import ByteOffsets, encoded_text
 from mt.formats.documents.filled import NOT_TRANSLATED, FilledDocument, whole_file
 from mt.formats.documents.html_tokens import Token, tokens_of
+from mt.formats.documents.html_words import (
+    BLOCKS,
+    LANGUAGES,
+    MOST_SPOKEN,
+    NAMED,
+    PREFORMATTED,
+    SPACES,
+    SPOKEN,
+    UNREAD,
+    UNREAD_BLOCKS,
+    VOID,
+    declared_encoding,
+    is_untranslated,
+    names_of_texts,
+)
 from mt.formats.documents.inline import (
     CLOSING,
     ISOLATED,
@@ -28,41 +42,6 @@ from mt.formats.documents.inline import (
 from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import CodeForm, DocumentOptions, Unit
 from mt.formats.standard_input import shown
-
-_BLOCKS = words(
-    "address article aside base blockquote body button caption center col colgroup datalist dd "
-    "details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 "
-    "h4 h5 h6 head header hgroup hr html label legend li link main menu meta nav noembed noframes "
-    "noscript xmp "
-    "ol optgroup option p pre search section select slot summary table tbody td template textarea "
-    "tfoot th thead title tr ul"
-)
-"""Tags at which a unit ends; all others are codes within one."""
-
-_VOID = words("area base basefont br col embed frame hr img input link meta param source track wbr")
-_UNREAD = words("math script style svg iframe object canvas audio video ruby")
-"""Elements that are one code with all that is in them."""
-
-_SPOKEN = words("code kbd samp var")
-"""Elements that are one code, too, but whose text stands in the sentence."""
-
-_MOST_SPOKEN = 200  # tokens in one of them
-_UNREAD_BLOCKS = words("pre textarea xmp noembed noframes")
-_ATTRIBUTES = words("title alt placeholder aria-label aria-description summary")
-_OPTIONS = words("option optgroup track")
-_DESCRIPTIONS = words(
-    "description og:title og:description og:image:alt twitter:title twitter:description"
-)
-_BUTTONS = words("submit button reset")
-_SPACES = re.compile(r"[ \t\r\n\f]+")
-_CHARSET = re.compile(
-    rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)""",
-    re.I,
-)
-_LATIN = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"})
-_LANGUAGES = ("lang", "xml:lang")
-_PREFORMATTED = "preformatted"
-_NAMED = {"\u00a0": "&nbsp;", "\u00ad": "&shy;"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +63,7 @@ class Html(FilledDocument):
         super().__init__()
         self._options = options
         self._raw = whole_file(path)
-        self._encoded = encoded_text(self._raw, _declared, name=shown(path))
+        self._encoded = encoded_text(self._raw, declared_encoding, name=shown(path))
         self._text = self._encoded.data.decode("utf-8")
         self._tokens = tokens_of(self._text)
         self._byte = ByteOffsets(self._text)
@@ -114,7 +93,7 @@ class Html(FilledDocument):
     def _language_edit(self, page: Token, language: str) -> Edit:
         """The tag of a page with its language."""
         tag = self._raw_text(page)
-        values = [page.attributes[name] for name in _LANGUAGES if name in page.attributes]
+        values = [page.attributes[name] for name in LANGUAGES if name in page.attributes]
         for each in sorted(values, key=lambda value: value.start, reverse=True):
             start, end = each.start - page.start, each.end - page.start
             tag = f'{tag[:start]}"{language}"{tag[end:]}'
@@ -137,9 +116,9 @@ class Html(FilledDocument):
             last = index + 1
             if token.kind == "start":
                 last = self._end_of_unread(index)
-                if not _is_untranslated(token):
+                if not is_untranslated(token):
                     self._read_attributes(token)
-            if token.name in _BLOCKS:
+            if token.name in BLOCKS:
                 self._close(run)
                 run = []
                 if last > index + 1:
@@ -156,14 +135,14 @@ class Html(FilledDocument):
         """The token after an element that is not read, or after the tag where it is read."""
         token = self._tokens[index]
         name = token.name
-        is_unread = name in _UNREAD or name in _UNREAD_BLOCKS or _is_untranslated(token)
-        if name in _VOID or not (is_unread or name in _SPOKEN):
+        is_unread = name in UNREAD or name in UNREAD_BLOCKS or is_untranslated(token)
+        if name in VOID or not (is_unread or name in SPOKEN):
             return index + 1
-        if self._raw_text(token).endswith("/>") and name in _UNREAD | _SPOKEN:
+        if self._raw_text(token).endswith("/>") and name in UNREAD | SPOKEN:
             return index + 1
         depth = 0
         end = len(self._tokens)
-        for other in range(index, end if is_unread else min(end, index + _MOST_SPOKEN)):
+        for other in range(index, end if is_unread else min(end, index + MOST_SPOKEN)):
             each = self._tokens[other]
             if each.name == name and each.kind == "start":
                 depth += 1
@@ -171,24 +150,24 @@ class Html(FilledDocument):
                 depth -= 1
                 if depth == 0:
                     return other + 1
-            elif each.name in _BLOCKS and not is_unread:
+            elif each.name in BLOCKS and not is_unread:
                 break  # it was not closed
         return end if is_unread else index + 1
 
     def _skip(self, first: int, last: int) -> None:
         """Count an element of a block that stays."""
         if any(self._has_letters(token) for token in self._tokens[first:last]):
-            untranslated = _is_untranslated(self._tokens[first])
-            self._skipped[NOT_TRANSLATED if untranslated else _PREFORMATTED] += 1
+            untranslated = is_untranslated(self._tokens[first])
+            self._skipped[NOT_TRANSLATED if untranslated else PREFORMATTED] += 1
 
     def _has_letters(self, token: Token) -> bool:
         return token.kind == "text" and has_letters(self._raw_text(token))
 
     def _read_attributes(self, token: Token) -> None:
         """The values of a tag that people read, each a unit."""
-        for name in _names_of_texts(token):
+        for name in names_of_texts(token):
             attribute = token.attributes[name]
-            source = coded([_SPACES.sub(" ", attribute.value)])
+            source = coded([SPACES.sub(" ", attribute.value)])
             if source.has_letters:
                 piece = _Piece(
                     start=attribute.start,
@@ -227,7 +206,7 @@ class Html(FilledDocument):
         token = self._tokens[item.first]
         if token.kind == "text":
             return not self._raw_text(token).strip(" \t\r\n\f")
-        return token.kind == "aside" or token.name in _VOID
+        return token.kind == "aside" or token.name in VOID
 
     def _stream(self, run: list[_Item], start: int, end: int) -> Stream:
         stream: list[str | Mark] = []
@@ -246,14 +225,14 @@ class Html(FilledDocument):
         form: CodeForm = ISOLATED
         shown = ""
         if item.last - item.first > 1:
-            if token.name in _SPOKEN or _is_untranslated(token):
+            if token.name in SPOKEN or is_untranslated(token):
                 within = self._tokens[item.first : item.last]
                 raw = "".join(self._raw_text(each) for each in within if each.kind == "text")
                 shown = _read_text(raw).strip()
         elif token.kind == "end":
             form = CLOSING
-        elif token.kind == "start" and token.name not in _VOID:
-            is_empty = token.name in _UNREAD and self._raw_text(token).endswith("/>")
+        elif token.kind == "start" and token.name not in VOID:
+            is_empty = token.name in UNREAD and self._raw_text(token).endswith("/>")
             form = ISOLATED if is_empty else OPENING
         return Mark(
             form=form,
@@ -274,41 +253,13 @@ class _Item:
     """The index after its last token."""
 
 
-def _declared(body: bytes) -> str:
-    """The encoding that a page declares, as browsers understand it."""
-    found = _CHARSET.search(body[:4096])
-    if found is None:
-        return "utf-8"
-    name = (found[1] or found[2]).decode("ascii").lower()
-    if name.replace("-", "") in ("utf16", "utf8", "utf16le", "utf16be"):
-        return "utf-8"  # it could be read as single bytes
-    return "cp1252" if name in _LATIN else name
-
-
-def _is_untranslated(token: Token) -> bool:
-    return token.get("translate") == "no" or "notranslate" in token.get("class").split()
-
-
-def _names_of_texts(token: Token) -> list[str]:
-    """Which attributes of a tag are text."""
-    names = token.attributes.keys() & _ATTRIBUTES
-    if token.name in _OPTIONS:
-        names.add("label")
-    if token.name == "input" and token.get("type").lower() in _BUTTONS:
-        names.add("value")
-    described = (token.get("name") or token.get("property")).lower()
-    if token.name == "meta" and described in _DESCRIPTIONS:
-        names.add("content")
-    return [name for name in token.attributes if name in names]
-
-
 def _read_text(raw: str) -> str:
-    return _SPACES.sub(" ", html.unescape(raw))
+    return SPACES.sub(" ", html.unescape(raw))
 
 
 def _text_parts(text: str) -> Iterable[Part]:
     text = html.escape(text, quote=False)
-    for character, name in _NAMED.items():
+    for character, name in NAMED.items():
         text = text.replace(character, name)
     return (text.encode("utf-8"),)
 

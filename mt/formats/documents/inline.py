@@ -58,6 +58,11 @@ class Coded:
         return [*self.lead, *within, *self.trail]
 
 
+def text_of(content: Content | None) -> str:
+    """The text of a content without its codes."""
+    return "".join(item for item in content or () if isinstance(item, str))
+
+
 def has_letters(text: str) -> bool:
     """Whether a text holds a letter."""
     return any(map(str.isalpha, text))
@@ -86,9 +91,14 @@ def coded(stream: Stream, *, trims_codes: bool = False) -> Coded:
         for mark, code in within
         if code is not None and isinstance(mark, Mark)
     }
-    content = tuple(code if code is not None else item for item, code in within)
+    content: list[str | Code] = []
+    for item, code in within:
+        if code is not None:
+            content.append(code)
+        elif isinstance(item, str) and item:
+            content.append(item)
     return Coded(
-        content=tuple(item for item in content if isinstance(item, Code) or item),
+        content=tuple(content),
         marks=marks,
         lead=[*(item for item, _ in lead), *([lead_text] if lead_text else [])],
         trail=[*([trail_text] if trail_text else []), *(item for item, _ in trail)],

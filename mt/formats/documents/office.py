@@ -14,7 +14,8 @@ from mt.formats.documents.inline import Stream
 from mt.formats.documents.runs import Paragraph
 from mt.formats.documents.splices import Edit
 from mt.formats.documents.unit import DocumentOptions, Unit
-from mt.formats.documents.xml_tree import Element, XmlFile, escaped
+from mt.formats.documents.xml_tags import escaped
+from mt.formats.documents.xml_tree import Element, XmlFile
 from mt.formats.kind import Kind
 from mt.formats.standard_input import shown
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from mt.errors import DataError
 from mt.formats.documents.embedded import embedded
 from mt.formats.documents.filled import WITHOUT_TEXT, Filled, XmlDocument, is_of
-from mt.formats.documents.inline import ISOLATED, Coded, Mark, Stream, coded, written
+from mt.formats.documents.inline import ISOLATED, Coded, Mark, Stream, coded, text_of, written
 from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import DocumentOptions, State, Unit
-from mt.formats.documents.xliff_segment import indent_before, text_of, with_content
-from mt.formats.documents.xml_tree import Element, escaped, with_attribute
+from mt.formats.documents.xml_tags import escaped, indent_before, with_attribute, with_content
+from mt.formats.documents.xml_tree import Element
 
 _OBSOLETE = frozenset({"obsolete", "vanished"})
 _VARIANTS = "variants of lengths"

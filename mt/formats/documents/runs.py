@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from mt.formats.documents.inline import CLOSING, ISOLATED, OPENING, Coded, Mark, Stream, coded
+from mt.formats.documents.run_fields import field_key, joined_fields
+from mt.formats.documents.run_forms import HYPHENS, Atom, RunForm, RunText
 from mt.formats.documents.splices import Part, Span
 from mt.formats.documents.unit import CodeForm, Content
-from mt.formats.documents.xml_tree import Aside, Element, XmlFile, escaped, name_of
+from mt.formats.documents.xml_tags import name_of
+from mt.formats.documents.xml_tree import Aside, Element, XmlFile
 
 _CONTAINERS = frozenset(
     {"hyperlink", "ins", "moveTo", "smartTag", "customXml", "sdt", "dir", "bdo"}
@@ -25,65 +28,9 @@ _DROPPED = frozenset({"proofErr", "lastRenderedPageBreak"})
 
 _PROPERTIES = frozenset({"pPr", "rPr", "endParaRPr", "rPh", "phoneticPr"})
 _BREAKS = frozenset({"tab", "ptab", "br", "cr"})
-_DEEPEST_LINK = 8
-_HYPHENS = {"noBreakHyphen": "\u2011", "softHyphen": "\u00ad"}
-_HYPHEN = re.compile("([\u2011\u00ad])")
-_HYPHEN_NAMES = {hyphen: name for name, hyphen in _HYPHENS.items()}
 _RANGE = re.compile(r"(\w+)(Start|End)")
 _OF_CHECKING = frozenset({"lang", "altLang", "dirty", "err", "smtClean", "noProof", "bmk"})
 """Properties of a run that do not show."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunForm:
-    """The properties of a run, and the run that they are taken from."""
-
-    key: bytes
-    opening: Span
-    properties: Span | None
-    closing: Span
-    text_tag: str
-    namespace: str
-
-    def parts(self, inner: Iterable[Part]) -> Iterator[Part]:
-        """A run that holds something."""
-        yield self.opening
-        if self.properties is not None:
-            yield self.properties
-        yield from inner
-        yield self.closing
-
-    def marked_parts(self, markup: Iterable[Part]) -> Iterator[Part]:
-        """A run that holds a piece of markup as its text."""
-        tag = self.text_tag
-        inner = (f"<{tag}{self._space}>".encode(), *markup, f"</{tag}>".encode())
-        return self.parts(inner)
-
-    @property
-    def _space(self) -> str:
-        return "" if "drawingml" in self.namespace else ' xml:space="preserve"'
-
-    def text_parts(self, text: str) -> Iterator[Part]:
-        """A run that holds a text."""
-        tag = self.text_tag
-        is_word = "wordprocessingml" in self.namespace
-        pieces = _HYPHEN.split(text) if is_word else [text]
-        inner: list[Part] = []
-        for piece in filter(None, pieces):
-            if is_word and piece in _HYPHEN_NAMES:
-                inner.append(f"<{tag.removesuffix('t')}{_HYPHEN_NAMES[piece]}/>".encode())
-            else:
-                inner.append(f"<{tag}{self._space}>{escaped(piece)}</{tag}>".encode())
-        return self.parts(inner)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Text:
-    text: str
-    form: RunForm
-
-
-_Atom = _Text | Mark
 
 
 @dataclass
@@ -98,8 +45,8 @@ class Paragraph:
     """Which properties text has from an opening mark on, by its key."""
 
     def __post_init__(self) -> None:
-        atoms = list(_joined(list(self._walk(self.element))))
-        first = next((atom.form for atom in atoms if isinstance(atom, _Text)), None)
+        atoms = list(joined_fields(list(self._walk(self.element))))
+        first = next((atom.form for atom in atoms if isinstance(atom, RunText)), None)
         self._base = _base_of(atoms) or first
         self.source: Coded = coded(list(self._stream(atoms)), trims_codes=True)
 
@@ -129,7 +76,7 @@ class Paragraph:
             elif item.key in self._forms and item.form is CLOSING:
                 forms.pop()
 
-    def _walk(self, container: Element) -> Iterator[_Atom]:
+    def _walk(self, container: Element) -> Iterator[Atom]:
         for item in container.items:
             if isinstance(item, Aside):
                 yield self._isolated((item.start, item.end))
@@ -150,7 +97,7 @@ class Paragraph:
             else:
                 yield self._isolated(item.whole, is_break=item.name in _BREAKS)
 
-    def _container(self, element: Element) -> Iterator[_Atom]:
+    def _container(self, element: Element) -> Iterator[Atom]:
         content = element.child("sdtContent") if element.name == "sdt" else element
         if content is None:
             yield self._isolated(element.whole)
@@ -161,7 +108,7 @@ class Paragraph:
         yield from self._walk(content)
         yield self._mark(CLOSING, (closing,), key=key, is_element=True)
 
-    def _run(self, run: Element) -> Iterator[_Atom]:
+    def _run(self, run: Element) -> Iterator[Atom]:
         form = self._form(run)
         for item in run.items:
             if isinstance(item, Aside):
@@ -170,8 +117,8 @@ class Paragraph:
                 continue
             elif item.name == "t":
                 yield from self._text(item, form)
-            elif item.name in _HYPHENS:
-                yield _Text(text=_HYPHENS[item.name], form=form)
+            elif item.name in HYPHENS:
+                yield RunText(text=HYPHENS[item.name], form=form)
             else:
                 parts = tuple(form.parts([item.whole]))
                 yield self._mark(
@@ -179,13 +126,13 @@ class Paragraph:
                     parts,
                     markup=self.xml.raw(item.opening),
                     is_break=item.name in _BREAKS,
-                    key=_field_key(item),
+                    key=field_key(item),
                 )
 
-    def _text(self, element: Element, form: RunForm) -> Iterator[_Atom]:
+    def _text(self, element: Element, form: RunForm) -> Iterator[Atom]:
         for piece in self.split(element.text):
             if isinstance(piece, str):
-                yield _Text(text=piece, form=form)
+                yield RunText(text=piece, form=form)
             else:
                 yield replace(piece, parts=tuple(form.marked_parts(piece.parts)))
 
@@ -251,7 +198,7 @@ class Paragraph:
             is_element=is_element,
         )
 
-    def _stream(self, atoms: list[_Atom]) -> Iterator[str | Mark]:
+    def _stream(self, atoms: list[Atom]) -> Iterator[str | Mark]:
         """Text and marks, with pairs around text whose properties are not those around it."""
         bases = [self._base]
         current: RunForm | None = None
@@ -273,8 +220,11 @@ class Paragraph:
                 continue
             base_now = bases[-1]
             assert base_now is not None
-            is_base = atom.form.key == base_now.key
-            if current is not None and atom.form.key == current.key:
+            key = atom.form.key
+            if not atom.text.strip() and not atom.form.shows_spaces:
+                key = current.key if current is not None else base_now.key
+            is_base = key == base_now.key
+            if current is not None and key == current.key:
                 yield from waiting
             else:
                 yield from self._closed(current, waiting)
@@ -298,14 +248,14 @@ class Paragraph:
         return Mark(form=form, markup=markup, parts=(), key=key, is_element=True)
 
 
-def _base_of(atoms: list[_Atom], start: int = 0) -> RunForm | None:
+def _base_of(atoms: list[Atom], start: int = 0) -> RunForm | None:
     """The properties that most of a text has, up to the end of what it stands in."""
     lengths: Counter[bytes] = Counter()
     forms: dict[bytes, RunForm] = {}
     depth = 0
     for index in range(start, len(atoms)):
         atom = atoms[index]
-        if isinstance(atom, _Text):
+        if isinstance(atom, RunText):
             if depth == 0:
                 lengths[atom.form.key] += len(atom.text.strip())
                 forms.setdefault(atom.form.key, atom.form)
@@ -314,77 +264,6 @@ def _base_of(atoms: list[_Atom], start: int = 0) -> RunForm | None:
             if depth < 0:
                 break
     return forms[lengths.most_common(1)[0][0]] if lengths else None
-
-
-def _field_key(item: Element) -> str:
-    """What `_Fields` has to know of a piece of a run."""
-    if item.name == "fldChar":
-        return (
-            f"field {next((v for k, v in item.attrib.items() if k.endswith('}fldCharType')), '')}"
-        )
-    return f"field code {item.text}" if item.name == "instrText" else ""
-
-
-def _joined(atoms: list[_Atom], depth: int = 0) -> Iterator[_Atom]:
-    """Atoms in which what makes up a field is one code, or a pair around the text of a link."""
-    ends = _ends(atoms)
-    index = 0
-    while index < len(atoms):
-        atom = atoms[index]
-        last = ends.get(index)
-        if last is None or not isinstance(atom, Mark):
-            yield replace(atom, key="") if isinstance(atom, Mark) and _is_field(atom) else atom
-            index += 1
-            continue
-        within = atoms[index : last + 1]
-        index = last + 1
-        middle = next((i for i, each in enumerate(within) if _is_field(each, "separate")), None)
-        code = "".join(
-            each.key.removeprefix("field code ")
-            for each in within[:middle]
-            if isinstance(each, Mark) and _is_field(each, "code")
-        ).strip()
-        if middle is None or code.split()[:1] != ["HYPERLINK"] or depth >= _DEEPEST_LINK:
-            shown = within[middle + 1 :] if middle is not None else []
-            text = "".join(each.text for each in shown if isinstance(each, _Text))
-            yield replace(atom, parts=_all_parts(within), markup=code, text=text, key="")
-            continue
-        opening = _all_parts(within[: middle + 1])
-        key = f"link {index}-{depth}"
-        yield replace(atom, form=OPENING, parts=opening, markup=code, key=key, is_element=True)
-        yield from _joined(within[middle + 1 : -1], depth + 1)
-        closing = _all_parts(within[-1:])
-        yield replace(atom, form=CLOSING, parts=closing, markup=code, key=key, is_element=True)
-
-
-def _ends(atoms: list[_Atom]) -> dict[int, int]:
-    """For the beginnings of fields their ends, where no element begins or ends between only."""
-    ends: dict[int, int] = {}
-    opened: list[tuple[int, int]] = []
-    level = 0
-    for index, atom in enumerate(atoms):
-        if not isinstance(atom, Mark):
-            continue
-        if atom.is_element:
-            level += 1 if atom.form is OPENING else -1
-            while opened and opened[-1][1] > level:
-                opened.pop()
-        elif _is_field(atom, "begin"):
-            opened.append((index, level))
-        elif _is_field(atom, "end") and opened and opened[-1][1] == level:
-            ends[opened.pop()[0]] = index
-    return ends
-
-
-def _is_field(atom: _Atom, kind: str = "") -> bool:
-    return isinstance(atom, Mark) and atom.key.startswith(f"field {kind}")
-
-
-def _all_parts(atoms: Iterable[_Atom]) -> tuple[Part, ...]:
-    parts: list[Part] = []
-    for atom in atoms:
-        parts += atom.form.text_parts(atom.text) if isinstance(atom, _Text) else atom.parts
-    return tuple(parts)
 
 
 def _text_of(element: Element) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from mt.errors import DataError
 from mt.formats.documents.filled import WITHOUT_TEXT, Filled, XmlDocument
-from mt.formats.documents.inline import Coded, coded, written
+from mt.formats.documents.inline import Coded, coded, text_of, written
 from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import DocumentOptions, State, Unit
-from mt.formats.documents.xliff_segment import indent_before, text_of, with_content
 from mt.formats.documents.xml_inline import InlineReader, text_parts
-from mt.formats.documents.xml_tree import Element, quoted
+from mt.formats.documents.xml_tags import indent_before, quoted, with_content
+from mt.formats.documents.xml_tree import Element
 from mt.formats.options import matching
 from mt.formats.xml import attribute
 

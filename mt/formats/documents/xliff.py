@@ -14,13 +14,15 @@ from mt.formats.documents.filled import (
     XmlDocument,
     is_of,
 )
+from mt.formats.documents.inline import text_of
 from mt.formats.documents.splices import Edit
 from mt.formats.documents.unit import DocumentOptions, Unit
 from mt.formats.documents.xliff_1 import TransUnit
 from mt.formats.documents.xliff_2 import Segment2, kept_codes, most_characters
-from mt.formats.documents.xliff_segment import Holder, text_of
+from mt.formats.documents.xliff_segment import Holder
 from mt.formats.documents.xml_inline import InlineReader
-from mt.formats.documents.xml_tree import Element, with_attribute
+from mt.formats.documents.xml_tags import with_attribute
+from mt.formats.documents.xml_tree import Element
 from mt.formats.xml import attribute
 
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"

@@ -7,20 +7,19 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from mt.formats.documents.filled import Filled
-from mt.formats.documents.inline import coded
+from mt.formats.documents.inline import coded, text_of
 from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import State
-from mt.formats.documents.xliff_segment import (
-    Segment,
+from mt.formats.documents.xliff_segment import Segment, is_locked, target_parts
+from mt.formats.documents.xml_inline import InlineReader
+from mt.formats.documents.xml_tags import (
     indent_before,
-    is_locked,
     prefixed,
-    target_parts,
-    text_of,
+    quoted,
+    with_attribute,
     with_content,
 )
-from mt.formats.documents.xml_inline import InlineReader
-from mt.formats.documents.xml_tree import Element, XmlFile, quoted, with_attribute
+from mt.formats.documents.xml_tree import Element, XmlFile
 from mt.formats.xliff_states import (
     OPEN,
     SDL_APPROVED,
@@ -166,8 +165,7 @@ class TransUnit:
         state = f' state="{_REVIEW}"' if is_marked and not self._has_tool_marks() else ""
         after = self._cut or self._source
         indent = indent_before(self._xml, self._source)
-        opening = f"<{name}{lang}{state}>".encode()
-        parts = (indent, opening, *inner, f"</{name}>".encode())
+        parts = (indent, *with_content(f"<{name}{lang}{state}>", inner))
         return Edit(start=after.end, end=after.end, parts=parts)
 
     def _has_tool_marks(self) -> bool:

@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mt.formats.documents.filled import Filled
-from mt.formats.documents.inline import coded
+from mt.formats.documents.inline import coded, text_of
 from mt.formats.documents.splices import Edit
 from mt.formats.documents.unit import State
-from mt.formats.documents.xliff_segment import (
-    Segment,
-    indent_before,
-    prefixed,
-    target_parts,
-    text_of,
-    with_content,
-)
+from mt.formats.documents.xliff_segment import Segment, target_parts
 from mt.formats.documents.xml_inline import InlineReader
-from mt.formats.documents.xml_tree import Element, XmlFile, with_attribute
+from mt.formats.documents.xml_tags import indent_before, prefixed, with_attribute, with_content
+from mt.formats.documents.xml_tree import Element, XmlFile
 from mt.formats.xliff_states import OPEN
 from mt.formats.xml import attribute
 

@@ -11,7 +11,7 @@ from mt.formats.documents.inline import Coded, written
 from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import Content, State
 from mt.formats.documents.xml_inline import text_parts
-from mt.formats.documents.xml_tree import Element, XmlFile, name_of
+from mt.formats.documents.xml_tree import Element
 from mt.formats.xml import attribute
 
 _YES = frozenset({"yes", "true", "1", "locked"})
@@ -41,38 +41,9 @@ class Holder(Protocol):
         ...
 
 
-def text_of(content: Content | None) -> str:
-    """The text of a content without its codes."""
-    return "".join(item for item in content or () if isinstance(item, str))
-
-
 def is_locked(element: Element, name: str = "locked") -> bool:
     """Whether an attribute of any namespace says yes."""
     return attribute(element, name).lower() in _YES
-
-
-def with_content(opening: str, inner: tuple[Part, ...]) -> tuple[Part, ...]:
-    """A whole element with an opening tag and what is to be within it."""
-    tag = opening.removesuffix(">").removesuffix("/").rstrip()
-    return f"{tag}>".encode(), *inner, f"</{name_of(opening)}>".encode()
-
-
-def prefixed(xml: XmlFile, beside: Element, name: str) -> str:
-    """A name with the prefix of an element beside which it is to stand."""
-    prefix, colon, _ = name_of(xml.raw(beside.opening)).partition(":")
-    return f"{prefix}:{name}" if colon else name
-
-
-def indent_before(xml: XmlFile, element: Element) -> bytes:
-    """The line break and the white space before an element that stands on a line of its own."""
-    end = element.start
-    start = end
-    while start and xml.data[start - 1 : start] in (b" ", b"\t"):
-        start -= 1
-    if start and xml.data[start - 1 : start] == b"\n":
-        start -= 2 if xml.data[start - 2 : start] == b"\r\n" else 1
-        return xml.data[start:end]
-    return b""
 
 
 def target_parts(segment: Segment, target: Content) -> tuple[Part, ...]:

@@ -10,7 +10,8 @@ from mt.formats.documents.embedded import embedded
 from mt.formats.documents.inline import CLOSING, ISOLATED, OPENING, Mark, Stream, has_letters
 from mt.formats.documents.splices import Part
 from mt.formats.documents.unit import CodeForm
-from mt.formats.documents.xml_tree import Aside, Element, XmlFile, escaped
+from mt.formats.documents.xml_tags import escaped
+from mt.formats.documents.xml_tree import Aside, Element, XmlFile
 from mt.formats.xml import attribute, is_break
 
 TEXT_IN_CODES = "text within codes"

@@ -241,39 +241,3 @@ def _named(name: str, spaces: dict[str, str], default: str) -> str:
     prefix, colon, local = name.partition(":")
     space = spaces.get(prefix, "") if colon else default
     return f"{{{space}}}{local if colon else name}" if space else name
-
-
-_NAME = re.compile(r"<([^\s/>]+)")
-_ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>]+)(\s*=\s*)("[^"]*"|'[^']*')""")
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-
-
-def escaped(text: str) -> str:
-    """Text as XML holds it; U+FFFD in the place of characters that it forbids."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace("]]>", "]]&gt;")
-    return _FORBIDDEN.sub("\ufffd", text.replace("\r", "&#13;"))
-
-
-def quoted(value: str) -> str:
-    """A value of an attribute with its quotes."""
-    value = escaped(value).replace('"', "&quot;").replace("\t", "&#9;").replace("\n", "&#10;")
-    return f'"{value}"'
-
-
-def with_attribute(tag: str, name: str, value: str | None) -> str:
-    """An opening tag with an attribute set, or without it where there is no value."""
-    found = next((each for each in _ATTRIBUTE.finditer(tag) if each[2] == name), None)
-    if found is None:
-        if value is None:
-            return tag
-        end = len(tag) - (2 if tag.endswith("/>") else 1)
-        return f"{tag[:end].rstrip()} {name}={quoted(value)}{tag[end:]}"
-    new = "" if value is None else f"{found[1]}{name}{found[3]}{quoted(value)}"
-    return tag[: found.start()] + new + tag[found.end() :]
-
-
-def name_of(tag: str) -> str:
-    """The name of an opening tag, as it is written."""
-    found = _NAME.match(tag)
-    assert found is not None
-    return found[1]

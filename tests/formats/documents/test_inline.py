@@ -59,12 +59,18 @@ def test_any_marks_become_well_nested_codes_and_come_back(
 
 
 def test_a_pair_that_would_cross_is_isolated() -> None:
-    stream = [mark(OPENING, "a"), "x", mark(OPENING, "b"), mark(CLOSING, "a"), mark(CLOSING, "b")]
+    stream: Stream = [
+        mark(OPENING, "a"),
+        "x",
+        mark(OPENING, "b"),
+        mark(CLOSING, "a"),
+        mark(CLOSING, "b"),
+    ]
     assert shown(coded(stream).content) == "<1>x<2/></1><3/>"
 
 
 def test_an_element_is_a_pair_whatever_crosses_it() -> None:
-    stream = [
+    stream: Stream = [
         mark(OPENING, "a"),
         mark(OPENING, "e", is_element=True),
         mark(CLOSING, "a"),
@@ -77,7 +83,7 @@ def test_an_element_is_a_pair_whatever_crosses_it() -> None:
 def test_what_shows_nothing_at_the_edges_is_set_apart() -> None:
     image, number = mark(ISOLATED), mark(ISOLATED, text="1")
     empty = [mark(OPENING, "m"), mark(CLOSING, "m")]
-    stream = [" ", *empty, image, number, " one ", image, "two\n", *empty]
+    stream: Stream = [" ", *empty, image, number, " one ", image, "two\n", *empty]
     assert shown(coded(stream, trims_codes=True).content) == "<3 1/> one <4/>two"
 
 

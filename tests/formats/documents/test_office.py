@@ -98,6 +98,16 @@ def test_a_target_may_take_codes_elsewhere(tmp_path: Path) -> None:
     assert (one, two, three) == ("one ", "two", " three")
 
 
+def test_white_space_that_does_not_show_is_no_code(tmp_path: Path) -> None:
+    line = "<w:u w:val='single'/>"
+    body = f"<w:p>{run('one')}{run(' ', BOLD)}{run('two')}{run(' ', line)}{run('three', BOLD)}{run(' ')}{run('four', BOLD)}</w:p>"
+    document = opened(tmp_path, "a.docx", docx(body))
+    assert sources(document) == ["<1>one two</1><2> </2>three four"]
+    assert paragraphs(filled(document)) == [
+        [("", "ONE TWO"), ("u", " "), ("b", "THREE FOUR")],
+    ]
+
+
 def test_what_is_no_text_is_an_isolated_code(tmp_path: Path) -> None:
     body = (
         f"<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t></w:r>"

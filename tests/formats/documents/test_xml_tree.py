@@ -9,15 +9,8 @@ from lxml import etree
 
 from mt.errors import DataError
 from mt.formats.documents.splices import Edit, spliced
-from mt.formats.documents.xml_tree import (
-    MOST_DEPTH,
-    Aside,
-    Element,
-    XmlFile,
-    escaped,
-    quoted,
-    with_attribute,
-)
+from mt.formats.documents.xml_tags import escaped, quoted, with_attribute
+from mt.formats.documents.xml_tree import MOST_DEPTH, Aside, Element, XmlFile
 
 texts = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Cn"), exclude_characters="\ufffe\uffff"),
