@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mt.formats.documents.embedded import BREAKS, embedded
-from mt.formats.documents.filled import WITHOUT_TEXT, XmlDocument
+from mt.formats.documents.filled import XmlDocument
 from mt.formats.documents.inline import (
     CLOSING,
     ISOLATED,
@@ -42,6 +42,8 @@ class _Place:
 class Android(XmlDocument):
     """A file of resources; the plural categories that it has are kept."""
 
+    in_place = True
+
     def __init__(self, path: Path, options: DocumentOptions) -> None:
         super().__init__(path, root="resources")
         self._places: list[_Place] = []
@@ -70,8 +72,7 @@ class Android(XmlDocument):
         else:
             items, is_cdata = element.items, False
         source = coded(list(reader.stream(items, is_cdata=is_cdata)))
-        if not source.has_letters:
-            self._skipped[WITHOUT_TEXT] += 1
+        if not source.has_text:
             return
         self._places.append(
             _Place(element=element, source=source, is_quoted=reader.has_quotes, is_cdata=is_cdata)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 from mt.errors import DataError
 from mt.formats.compressed import read_blocks
@@ -34,6 +34,9 @@ class Filled:
 class FilledDocument(ABC):
     """A document that holds what it is filled with until it is written."""
 
+    in_place: ClassVar[bool] = False
+    """Targets take the place of their sources: what is filled with its source stays as it is."""
+
     def __init__(self) -> None:
         self._units: list[Unit] = []
         self._skipped: Counter[str] = Counter()
@@ -52,7 +55,10 @@ class FilledDocument(ABC):
     def fill(self, index: int, target: Content, *, marked: bool) -> None:
         """Put a target into a unit; raises ValueError unless it has the codes of its source."""
         require_same_codes(self._units[index].source, target)
-        self._filled[index] = Filled(target=target, marked=marked)
+        if self.in_place and target == self._units[index].source:
+            self._filled.pop(index, None)
+        else:
+            self._filled[index] = Filled(target=target, marked=marked)
 
     @abstractmethod
     def write(self, file: BinaryIO) -> None:

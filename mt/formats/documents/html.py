@@ -43,6 +43,8 @@ from mt.formats.documents.splices import Edit, Part
 from mt.formats.documents.unit import CodeForm, DocumentOptions, Unit
 from mt.formats.standard_input import shown
 
+_BLANK = " \t\r\n\f"
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Piece:
@@ -58,6 +60,8 @@ class _Piece:
 
 class Html(FilledDocument):
     """A page. Comments, scripts, `pre` and what is marked translate="no" stay as they are."""
+
+    in_place = True
 
     def __init__(self, path: Path, options: DocumentOptions) -> None:
         super().__init__()
@@ -168,7 +172,7 @@ class Html(FilledDocument):
         for name in names_of_texts(token):
             attribute = token.attributes[name]
             source = coded([SPACES.sub(" ", attribute.value)])
-            if source.has_letters:
+            if source.has_text:
                 piece = _Piece(
                     start=attribute.start,
                     end=attribute.end,
@@ -178,15 +182,23 @@ class Html(FilledDocument):
                 )
                 self._pieces.append(piece)
 
+    def _without_values(self, token: Token) -> str:
+        """A tag without the values that are units of their own."""
+        names = names_of_texts(token) if token.kind == "start" else []
+        raw = self._raw_text(token)
+        for value in sorted((token.attributes[name] for name in names), key=lambda v: -v.start):
+            raw = raw[: value.start - token.start] + "…" + raw[value.end - token.start :]
+        return raw
+
     def _line(self, token: Token) -> str:
         return f"line {bisect_right(self._lines, token.start) + 1}"
 
     def _close(self, run: list[_Item]) -> None:
         """Make a unit of what stands between two block tags."""
         begin, stop = 0, len(run)
-        while begin < stop and self._is_edge(run[begin]):
+        while begin < stop and self._is_space(run[begin]):
             begin += 1
-        while begin < stop and self._is_edge(run[stop - 1]):
+        while begin < stop and self._is_space(run[stop - 1]):
             stop -= 1
         run = run[begin:stop]
         if not run:
@@ -194,19 +206,17 @@ class Html(FilledDocument):
         first, last = self._tokens[run[0].first], self._tokens[run[-1].last - 1]
         start, end = first.start, last.end
         if first.kind == "text":
-            start += len(self._raw_text(first)) - len(self._raw_text(first).lstrip(" \t\r\n\f"))
+            start += len(self._raw_text(first)) - len(self._raw_text(first).lstrip(_BLANK))
         if last.kind == "text":
-            end -= len(self._raw_text(last)) - len(self._raw_text(last).rstrip(" \t\r\n\f"))
-        source = coded(list(self._stream(run, start, end)), trims_codes=True)
-        if source.has_letters:
+            end -= len(self._raw_text(last)) - len(self._raw_text(last).rstrip(_BLANK))
+        source = coded(list(self._stream(run, start, end)))
+        if source.has_text:
             piece = _Piece(start=start, end=end, name=self._line(first), source=source)
             self._pieces.append(piece)
 
-    def _is_edge(self, item: _Item) -> bool:
+    def _is_space(self, item: _Item) -> bool:
         token = self._tokens[item.first]
-        if token.kind == "text":
-            return not self._raw_text(token).strip(" \t\r\n\f")
-        return token.kind == "aside" or token.name in VOID
+        return token.kind == "text" and not self._raw_text(token).strip(_BLANK)
 
     def _stream(self, run: list[_Item], start: int, end: int) -> Stream:
         stream: list[str | Mark] = []
@@ -236,7 +246,7 @@ class Html(FilledDocument):
             form = ISOLATED if is_empty else OPENING
         return Mark(
             form=form,
-            markup=self._text[token.start : last.end],
+            markup=self._without_values(token) + self._text[token.end : last.end],
             parts=(self._span(token.start, last.end),),
             key=token.name,
             text=shown,

@@ -29,6 +29,7 @@ class Mark:
     """What an opening shares with its closing."""
     text: str = ""
     is_break: bool = False
+    is_style: bool = False
     is_element: bool = False
     """It is half of an element, so that its other half is there, and well nested."""
 
@@ -42,20 +43,20 @@ class Coded:
 
     content: Content
     marks: dict[tuple[CodeForm, str], Mark]
-    lead: Stream = ()
-    trail: Stream = ()
+    lead: str = ""
+    trail: str = ""
 
     @property
-    def has_letters(self) -> bool:
-        """Whether there is text to translate."""
-        return any(isinstance(item, str) and has_letters(item) for item in self.content)
+    def has_text(self) -> bool:
+        """Whether there is text outside of codes."""
+        return bool(text_of(self.content).strip())
 
     def stream(self, target: Content) -> Stream:
         """Text and marks of a target, with what stands at the edges."""
         within = [
             item if isinstance(item, str) else self.marks[item.form, item.name] for item in target
         ]
-        return [*self.lead, *within, *self.trail]
+        return joined([self.lead, *within, self.trail])
 
 
 def text_of(content: Content | None) -> str:
@@ -68,15 +69,12 @@ def has_letters(text: str) -> bool:
     return any(map(str.isalpha, text))
 
 
-def coded(stream: Stream, *, trims_codes: bool = False) -> Coded:
+def coded(stream: Stream) -> Coded:
     """Pair the marks of a stream and set white space at its edges apart.
 
-    `trims_codes`: isolated codes at the edges as well, where they stand for no text. Halves without
-    a partner, or that would cross another pair, become isolated codes.
+    Halves without a partner, or that would cross another pair, become isolated codes.
     """
-    paired = _paired(joined(stream))
-    first, last = _edges(paired, trims_codes)
-    lead, within, trail = paired[:first], paired[first:last], paired[last:]
+    within = _paired(joined(stream))
     lead_text, trail_text = "", ""
     if within and isinstance(within[0][0], str):
         text = within[0][0]
@@ -100,8 +98,8 @@ def coded(stream: Stream, *, trims_codes: bool = False) -> Coded:
     return Coded(
         content=tuple(content),
         marks=marks,
-        lead=[*(item for item, _ in lead), *([lead_text] if lead_text else [])],
-        trail=[*([trail_text] if trail_text else []), *(item for item, _ in trail)],
+        lead=lead_text,
+        trail=trail_text,
     )
 
 
@@ -134,7 +132,12 @@ def _paired(stream: Stream) -> list[_Paired]:
         if form is OPENING:
             names[index] = name
         code = Code(
-            form=form, name=name, markup=item.markup, text=item.text, is_break=item.is_break
+            form=form,
+            name=name,
+            markup=item.markup,
+            text=item.text,
+            is_break=item.is_break,
+            is_style=item.is_style,
         )
         out.append((item, code))
     return out
@@ -172,28 +175,6 @@ def _is_inside(opened: list[tuple[str, int, bool]], key: str) -> bool:
     return False
 
 
-def _edges(paired: list[_Paired], trims_codes: bool) -> tuple[int, int]:
-    """First item of the content, and the one after its last."""
-    first, last = 0, len(paired)
-    if trims_codes:
-        while first < last and (width := _edge(paired[first : min(first + 2, last)])):
-            first += width
-        while first < last and (width := _edge(paired[max(first, last - 2) : last][::-1])):
-            last -= width
-    return first, last
-
-
-def _edge(items: list[_Paired]) -> int:
-    """How many items at an edge go: white space, a code that shows nothing, an empty pair."""
-    (text, code), *rest = items
-    if code is None:
-        return int(isinstance(text, str) and not text.strip())
-    if code.form is ISOLATED:
-        return int(not code.text)
-    other = rest[0][1] if rest else None
-    return 2 if other is not None and other.name == code.name else 0
-
-
 def require_same_codes(source: Content, target: Content) -> None:
     """Raise ValueError unless a target holds the codes of its source, well nested."""
     if _counted(source) != _counted(target):
@@ -219,6 +200,6 @@ def _names(content: Content) -> str:
 def written(stream: Stream, text_parts: Callable[[str], Iterable[Part]]) -> tuple[Part, ...]:
     """What is written for text and marks, text by a function of the format."""
     parts: list[Part] = []
-    for item in joined(stream):
+    for item in stream:
         parts += text_parts(item) if isinstance(item, str) else item.parts
     return tuple(parts)

@@ -9,11 +9,11 @@ from typing import BinaryIO
 
 from mt.formats.documents.archive import Archive
 from mt.formats.documents.embedded import embedded
-from mt.formats.documents.filled import WITHOUT_TEXT, FilledDocument, whole_file
+from mt.formats.documents.filled import FilledDocument, whole_file
 from mt.formats.documents.inline import Stream
 from mt.formats.documents.runs import Paragraph
 from mt.formats.documents.splices import Edit
-from mt.formats.documents.unit import DocumentOptions, Unit
+from mt.formats.documents.unit import DocumentOptions, State, Unit
 from mt.formats.documents.xml_tags import escaped
 from mt.formats.documents.xml_tree import Element, XmlFile
 from mt.formats.kind import Kind
@@ -27,7 +27,6 @@ _PARTS = {
 }
 """The parts that hold text, in the order in which they are read."""
 
-_COLUMN_NAMES = "names of columns"
 _NUMBER = re.compile(r"\d+")
 _ESCAPE = re.compile(r"_x000[AaDd]_")
 _STAYS = frozenset({"del", "moveFrom"})
@@ -35,6 +34,8 @@ _STAYS = frozenset({"del", "moveFrom"})
 
 class Office(FilledDocument):
     """A document of the Office Open XML family; parts without new text stay byte by byte."""
+
+    in_place = True
 
     def __init__(self, path: Path, options: DocumentOptions, *, kind: Kind) -> None:
         super().__init__()
@@ -78,16 +79,17 @@ class Office(FilledDocument):
         xml = self._xml(part)
         self._parts[part] = xml
         for number, element in enumerate(_texts(xml.root), 1):
-            if part == "xl/sharedStrings.xml" and element.text in self._kept:
-                self._skipped[_COLUMN_NAMES] += 1
-                continue
             paragraph = Paragraph(xml, element, self._split)
-            if not paragraph.source.has_letters:
-                if element.text.strip():
-                    self._skipped[WITHOUT_TEXT] += 1
-                continue
-            self._paragraphs.append((part, paragraph))
-            self._units.append(Unit(name=f"{part} {number}", source=paragraph.source.content))
+            if paragraph.source.has_text:
+                is_kept = part == "xl/sharedStrings.xml" and element.text in self._kept
+                self._paragraphs.append((part, paragraph))
+                self._units.append(
+                    Unit(
+                        name=f"{part} {number}",
+                        source=paragraph.source.content,
+                        state=State.LOCKED if is_kept else State.EMPTY,
+                    )
+                )
 
     def write(self, file: BinaryIO) -> None:
         """Write the document with the targets that were filled."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from mt.errors import DataError
 from mt.formats.documents.archive import Archive
-from mt.formats.documents.filled import WITHOUT_TEXT, FilledDocument, whole_file
+from mt.formats.documents.filled import FilledDocument, whole_file
 from mt.formats.documents.inline import CLOSING, ISOLATED, OPENING, Coded, Mark, coded, written
 from mt.formats.documents.splices import Edit
 from mt.formats.documents.unit import CodeForm, DocumentOptions, Unit
 from mt.formats.documents.xml_inline import text_parts
+from mt.formats.documents.xml_tags import tag_at
 from mt.formats.documents.xml_tree import Aside, Element, XmlFile
 from mt.formats.kind import Kind
 from mt.formats.standard_input import shown
@@ -37,6 +39,8 @@ _SPACES = re.compile(r"[ \t\r\n]+")
 class OpenDocument(FilledDocument):
     """A document of the OpenDocument family; parts without new text stay byte by byte."""
 
+    in_place = True
+
     def __init__(self, path: Path, options: DocumentOptions, *, kind: Kind) -> None:
         super().__init__()
         self._raw = whole_file(path)
@@ -58,10 +62,8 @@ class OpenDocument(FilledDocument):
             roots = [each for each in xml.root.iter() if each.name in _HEADERS]
         found = (each for root in roots for each in _paragraphs(root))
         for number, element in enumerate(found, 1):
-            source = coded(_joined_spans(list(reader.stream(element))), trims_codes=True)
-            if not source.has_letters:
-                if any(isinstance(item, str) and item.strip() for item in source.content):
-                    self._skipped[WITHOUT_TEXT] += 1
+            source = coded(_joined_spans(list(reader.stream(element))))
+            if not source.has_text:
                 continue
             self._paragraphs.append((part, element, source))
             self._units.append(Unit(name=f"{part} {number}", source=source.content))
@@ -109,10 +111,10 @@ class _Reader:
             elif item.name == "span" and attribute(item, "style-name") in self._plain:
                 yield from self.stream(item)
             elif item.name in _PAIRS and item.inner_start < item.inner_end:
-                key = f"within {item.start}"
-                yield self._mark(OPENING, item.opening, key, is_element=True)
+                key, is_style = f"within {item.start}", item.name == "span"
+                yield self._mark(OPENING, item.opening, key, is_element=True, is_style=is_style)
                 yield from self.stream(item)
-                yield self._mark(CLOSING, item.closing, key, is_element=True)
+                yield self._mark(CLOSING, item.closing, key, is_element=True, is_style=is_style)
             elif (found := _RANGE.fullmatch(item.name)) is not None:
                 form = OPENING if found[2] == "start" else CLOSING
                 name = attribute(item, "name") or attribute(item, "change-id")
@@ -132,15 +134,17 @@ class _Reader:
         text: str = "",
         is_break: bool = False,
         is_element: bool = False,
+        is_style: bool = False,
     ) -> Mark:
         return Mark(
             form=form,
-            markup=self._xml.raw((span[0], min(span[1], span[0] + 200))),
+            markup=tag_at(self._xml, span),
             parts=(span,),
             key=key,
             text=text,
             is_break=is_break,
             is_element=is_element,
+            is_style=is_style,
         )
 
 
@@ -171,9 +175,7 @@ def _joined_spans(stream: list[str | Mark]) -> list[str | Mark]:
                     continue
                 opened[key] = item.markup
             elif key != item.key:
-                item = Mark(
-                    form=CLOSING, markup=item.markup, parts=item.parts, key=key, is_element=True
-                )
+                item = replace(item, key=key)
         out.append(item)
     return out
 

@@ -17,7 +17,7 @@ from mt.formats.documents.run_fields import field_key, joined_fields
 from mt.formats.documents.run_forms import HYPHENS, Atom, RunForm, RunText
 from mt.formats.documents.splices import Part, Span
 from mt.formats.documents.unit import CodeForm, Content
-from mt.formats.documents.xml_tags import name_of
+from mt.formats.documents.xml_tags import name_of, tag_at
 from mt.formats.documents.xml_tree import Aside, Element, XmlFile
 
 _CONTAINERS = frozenset(
@@ -48,7 +48,7 @@ class Paragraph:
         atoms = list(joined_fields(list(self._walk(self.element))))
         first = next((atom.form for atom in atoms if isinstance(atom, RunText)), None)
         self._base = _base_of(atoms) or first
-        self.source: Coded = coded(list(self._stream(atoms)), trims_codes=True)
+        self.source: Coded = coded(list(self._stream(atoms)))
 
     @property
     def span(self) -> Span:
@@ -187,7 +187,7 @@ class Paragraph:
         is_element: bool = False,
     ) -> Mark:
         if not markup and isinstance(parts[0], tuple):
-            markup = self.xml.raw((parts[0][0], min(parts[0][1], parts[0][0] + 200)))
+            markup = tag_at(self.xml, parts[0])
         return Mark(
             form=form,
             markup=markup,
@@ -245,7 +245,7 @@ class Paragraph:
         key = f"format {run.opening[0]}"
         self._forms[key] = run
         markup = self.xml.raw(run.properties) if run.properties is not None else "<r>"
-        return Mark(form=form, markup=markup, parts=(), key=key, is_element=True)
+        return Mark(form=form, markup=markup, parts=(), key=key, is_style=True, is_element=True)
 
 
 def _base_of(atoms: list[Atom], start: int = 0) -> RunForm | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from mt.formats.documents.splices import Part
+from mt.formats.documents.splices import Part, Span
 from mt.formats.documents.xml_tree import Element, XmlFile
 
+_LONGEST_TAG, _SHOWN = 2000, 100  # characters, for messages
+_TAG = re.compile(r"""<[^"'>!?]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""")
 _NAME = re.compile(r"<([^\s/>]+)")
 _ATTRIBUTE = re.compile(r"""(\s+)([^\s=/>]+)(\s*=\s*)("[^"]*"|'[^']*')""")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -41,6 +43,12 @@ def name_of(tag: str) -> str:
     found = _NAME.match(tag)
     assert found is not None
     return found[1]
+
+
+def tag_at(xml: XmlFile, span: Span) -> str:
+    """The tag, or the beginning of what else, a span begins with."""
+    found = _TAG.match(xml.raw((span[0], min(span[1], span[0] + _LONGEST_TAG))))
+    return found[0] if found else xml.raw((span[0], min(span[1], span[0] + _SHOWN)))
 
 
 def with_content(opening: str, inner: tuple[Part, ...]) -> tuple[Part, ...]:

@@ -40,11 +40,9 @@ marks = st.builds(
 streams = st.lists(marks | st.sampled_from(["one", " ", "two ", "\n", ""]), max_size=12)
 
 
-@given(streams, st.booleans())
-def test_any_marks_become_well_nested_codes_and_come_back(
-    stream: list[str | Mark], trims: bool
-) -> None:
-    found = coded(stream, trims_codes=trims)
+@given(streams)
+def test_any_marks_become_well_nested_codes_and_come_back(stream: list[str | Mark]) -> None:
+    found = coded(stream)
     require_same_codes(found.content, found.content)  # well nested
     assert joined(found.stream(found.content)) == joined(stream)
     names = [item.name for item in found.content if isinstance(item, Code)]
@@ -80,11 +78,10 @@ def test_an_element_is_a_pair_whatever_crosses_it() -> None:
     assert shown(coded(stream).content) == "<1/><2><3/>x</2>"
 
 
-def test_what_shows_nothing_at_the_edges_is_set_apart() -> None:
-    image, number = mark(ISOLATED), mark(ISOLATED, text="1")
-    empty = [mark(OPENING, "m"), mark(CLOSING, "m")]
-    stream: Stream = [" ", *empty, image, number, " one ", image, "two\n", *empty]
-    assert shown(coded(stream, trims_codes=True).content) == "<3 1/> one <4/>two"
+def test_white_space_at_the_edges_is_set_apart() -> None:
+    found = coded([" ", "\tone ", mark(ISOLATED), " two\n"])
+    assert shown(found.content) == "one <1/> two"
+    assert (found.lead, found.trail) == (" \t", "\n")
 
 
 @pytest.mark.parametrize(

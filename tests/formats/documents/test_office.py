@@ -13,12 +13,14 @@ import pytest
 from lxml import etree
 
 from mt.errors import DataError
+from mt.formats.documents.unit import State
 from tests.formats.documents.filling import (
     filled,
     opened,
     output,
     part,
     sources,
+    states,
     zipped,
 )
 
@@ -172,7 +174,7 @@ def test_a_field_over_several_paragraphs_does_not_break(tmp_path: Path) -> None:
     end = '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
     body = f"<w:p>{begin}{run('First')}</w:p><w:p>{run('Second')}{end}{run(' x')}</w:p>"
     document = opened(tmp_path, "a.docx", docx(body))
-    assert sources(document) == ["First", "Second<1/> x"]
+    assert sources(document) == ["<1/><2/><3/>First", "Second<1/> x"]
     new, old = (
         etree.fromstring(part(d, "word/document.xml")) for d in (filled(document), docx(body))
     )
@@ -202,10 +204,9 @@ def test_parts_without_text_stay_byte_by_byte(tmp_path: Path) -> None:
     )
     document = opened(tmp_path, "a.docx", data)
     assert [unit.name for unit in document.units] == [
-        "word/document.xml 1", "word/footnotes.xml 1", "word/comments.xml 1",
+        "word/document.xml 1", "word/header1.xml 1", "word/footnotes.xml 1", "word/comments.xml 1",
     ]  # fmt: skip
-    assert document.skipped == {"without text": 1}
-    new = filled(document)
+    new = filled(document)  # the header, a number, with its source
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(BytesIO(new)) as made:
         assert made.testzip() is None
         changed = []
@@ -269,8 +270,8 @@ def test_cells(tmp_path: Path) -> None:
         "xl/tables/table1.xml": f'<table {S}><tableColumns><tableColumn name="Price"/></tableColumns></table>',
     })  # fmt: skip
     document = opened(tmp_path, "a.xlsx", data)
-    assert sources(document) == ["Plain", "two<1/>lines", "rich <1>text</1>", "Here"]
-    assert document.skipped == {"without text": 1, "names of columns": 1}
+    assert sources(document) == ["Plain", "two<1/>lines", "rich <1>text</1>", "42", "Price", "Here"]
+    assert states(document) == [*[State.EMPTY] * 4, State.LOCKED, State.EMPTY]  # names of columns
     new = filled(document)
     texts = [
         "".join(e.text or "" for e in si.iter("{*}t"))
