@@ -37,7 +37,7 @@ _SPECIAL = re.compile(
     r"|(?P<line>\r?\n)",
     re.DOTALL,
 )
-_INDENT = re.compile(r"[ \t]*\r?\n[ \t\r\n]*[ \t]")
+_INDENT = re.compile(r"[ \t]*\r?\n[ \t\r\n]*(?:\t|  )")
 
 
 def embedded(

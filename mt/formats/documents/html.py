@@ -6,7 +6,7 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,6 +54,8 @@ class _Piece:
     end: int
     name: str
     source: Coded
+    order: tuple[int, bool, str]
+    """Values in a text come behind it by their tags, which a target may put in another order."""
     is_value: bool = False
     """It is the value of an attribute."""
 
@@ -74,7 +76,7 @@ class Html(FilledDocument):
         self._lines = [found.end() for found in re.finditer("\n", self._text)]
         self._pieces: list[_Piece] = []
         self._read()
-        self._pieces.sort(key=lambda piece: piece.start)
+        self._pieces.sort(key=lambda piece: piece.order)
         self._units = [Unit(name=each.name, source=each.source.content) for each in self._pieces]
 
     def write(self, file: BinaryIO) -> None:
@@ -178,6 +180,7 @@ class Html(FilledDocument):
                     end=attribute.end,
                     name=f"{self._line(token)} {token.name} {name}",
                     source=source,
+                    order=(attribute.start, True, self._without_values(token)),
                     is_value=True,
                 )
                 self._pieces.append(piece)
@@ -211,8 +214,21 @@ class Html(FilledDocument):
             end -= len(self._raw_text(last)) - len(self._raw_text(last).rstrip(_BLANK))
         source = coded(list(self._stream(run, start, end)))
         if source.has_text:
-            piece = _Piece(start=start, end=end, name=self._line(first), source=source)
-            self._pieces.append(piece)
+            for index in range(len(self._pieces) - 1, -1, -1):
+                piece = self._pieces[index]
+                if piece.start < start:
+                    break
+                if piece.start < end:
+                    self._pieces[index] = replace(piece, order=(start, *piece.order[1:]))
+            self._pieces.append(
+                _Piece(
+                    start=start,
+                    end=end,
+                    name=self._line(first),
+                    source=source,
+                    order=(start, False, ""),
+                )
+            )
 
     def _is_space(self, item: _Item) -> bool:
         token = self._tokens[item.first]
@@ -220,16 +236,14 @@ class Html(FilledDocument):
 
     def _stream(self, run: list[_Item], start: int, end: int) -> Stream:
         stream: list[str | Mark] = []
-        text = ""
         for item in run:
             token, last = self._tokens[item.first], self._tokens[item.last - 1]
             if token.kind == "text":
-                # A reference may be cut into several tokens.
-                text += self._text[max(token.start, start) : min(token.end, end)]
-                continue
-            stream += [_read_text(text), self._mark(token, last, item)]
-            text = ""
-        return [*stream, _read_text(text)]
+                text = self._text[max(token.start, start) : min(token.end, end)]
+                stream.append(_read_text(text))
+            else:
+                stream.append(self._mark(token, last, item))
+        return stream
 
     def _mark(self, token: Token, last: Token, item: _Item) -> Mark:
         form: CodeForm = ISOLATED

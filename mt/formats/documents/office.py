@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,6 +10,7 @@ from mt.formats.documents.archive import Archive
 from mt.formats.documents.embedded import embedded
 from mt.formats.documents.filled import FilledDocument, whole_file
 from mt.formats.documents.inline import Stream
+from mt.formats.documents.nesting import Paragraphs
 from mt.formats.documents.runs import Paragraph
 from mt.formats.documents.splices import Edit
 from mt.formats.documents.unit import DocumentOptions, State, Unit
@@ -78,7 +78,8 @@ class Office(FilledDocument):
     def _read(self, part: str) -> None:
         xml = self._xml(part)
         self._parts[part] = xml
-        for number, element in enumerate(_texts(xml.root), 1):
+        paragraphs = Paragraphs(xml=xml, is_paragraph=_is_paragraph, stays=_stays)
+        for number, element in enumerate(paragraphs.within(xml.root), 1):
             paragraph = Paragraph(xml, element, self._split)
             if paragraph.source.has_text:
                 is_kept = part == "xl/sharedStrings.xml" and element.text in self._kept
@@ -103,16 +104,16 @@ class Office(FilledDocument):
         file.write(self._archive.edited(changed) if changed else self._raw)
 
 
-def _texts(element: Element) -> Iterator[Element]:
-    """The elements that are a paragraph each, or the text of a cell."""
-    for child in element:
-        namespace, _, name = child.tag.rpartition("}")
-        is_paragraph = name == "p" and ("wordprocessingml" in namespace or "drawingml" in namespace)
-        is_cell = name in ("si", "is", "text") and "spreadsheetml" in namespace
-        if is_paragraph or is_cell:
-            yield child
-        if name not in _STAYS:
-            yield from _texts(child)
+def _is_paragraph(element: Element) -> bool:
+    """Whether an element is a paragraph, or the text of a cell."""
+    namespace, _, name = element.tag.rpartition("}")
+    if "spreadsheetml" in namespace:
+        return name in ("si", "is", "text")
+    return name == "p" and ("wordprocessingml" in namespace or "drawingml" in namespace)
+
+
+def _stays(element: Element) -> bool:
+    return element.name in _STAYS
 
 
 def _split_text(text: str) -> Stream:

@@ -12,6 +12,7 @@ from mt.errors import DataError
 from mt.formats.documents.archive import Archive
 from mt.formats.documents.filled import FilledDocument, whole_file
 from mt.formats.documents.inline import CLOSING, ISOLATED, OPENING, Coded, Mark, coded, written
+from mt.formats.documents.nesting import Paragraphs
 from mt.formats.documents.splices import Edit
 from mt.formats.documents.unit import CodeForm, DocumentOptions, Unit
 from mt.formats.documents.xml_inline import text_parts
@@ -60,7 +61,8 @@ class OpenDocument(FilledDocument):
         roots = [xml.root]
         if part == _STYLES:
             roots = [each for each in xml.root.iter() if each.name in _HEADERS]
-        found = (each for root in roots for each in _paragraphs(root))
+        paragraphs = Paragraphs(xml=xml, is_paragraph=_is_paragraph, stays=_stays)
+        found = (each for root in roots for each in paragraphs.within(root))
         for number, element in enumerate(found, 1):
             source = coded(_joined_spans(list(reader.stream(element))))
             if not source.has_text:
@@ -80,14 +82,13 @@ class OpenDocument(FilledDocument):
         file.write(self._archive.edited(changed) if changed else self._raw)
 
 
-def _paragraphs(element: Element) -> Iterator[Element]:
-    """The paragraphs in an element; those of cells that hold a number stay."""
-    for child in element:
-        if child.name in _STAYS or (child.name.endswith("table-cell") and _is_computed(child)):
-            continue
-        if child.name in _PARAGRAPHS and ":text:" in child.tag:
-            yield child
-        yield from _paragraphs(child)
+def _is_paragraph(element: Element) -> bool:
+    return element.name in _PARAGRAPHS and ":text:" in element.tag
+
+
+def _stays(element: Element) -> bool:
+    """Whether nothing in an element is translated; a cell that holds a number, for one."""
+    return element.name in _STAYS or (element.name.endswith("table-cell") and _is_computed(element))
 
 
 def _is_computed(cell: Element) -> bool:

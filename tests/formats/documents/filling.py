@@ -6,9 +6,10 @@ import zipfile
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
+from random import Random
 
 from mt.formats.documents import open_document
-from mt.formats.documents.unit import Code, Content, Document, DocumentOptions, State
+from mt.formats.documents.unit import Code, CodeForm, Content, Document, DocumentOptions, State
 from mt.formats.kind import HEAD, kind_of
 
 EN_DE = DocumentOptions(source_language="en", target_language="de")
@@ -86,3 +87,48 @@ def part(data: bytes, name: str) -> bytes:
     """A part of a zip file."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         return archive.read(name)
+
+
+def scrambled(content: Content, random: Random) -> Content:
+    """A target with the codes of a source, well nested, and its words, all elsewhere."""
+    tree: list[list[tuple[str | Code, ...]]] = [[]]
+    for item in content:
+        if isinstance(item, str):
+            words = item.upper().split()
+            tree[-1] += [(f" {word} ",) for word in words]
+        elif item.form is CodeForm.OPENING:
+            tree.append([(item,)])
+        elif item.form is CodeForm.CLOSING:
+            opening, *inner = tree.pop()
+            random.shuffle(inner)
+            tree[-1].append((*opening, *(each for piece in inner for each in piece), item))
+        else:
+            tree[-1].append((item,))
+    random.shuffle(tree[0])
+    flat = [each for piece in tree[0] for each in piece]
+    return tuple(each if isinstance(each, Code) else each.replace("  ", " ") for each in flat)
+
+
+def first_difference(document: Document, targets: Mapping[int, Content], again: Document) -> str:
+    """Where a document that was read again is not what was put into it; empty: nowhere."""
+    if len(again.units) != len(document.units):
+        return f"{len(again.units)} units and not {len(document.units)}"
+    for index, (before, after) in enumerate(zip(document.units, again.units, strict=True)):
+        target = targets.get(index)
+        sides = [(before.source, after.source), (before.target, after.target)]
+        if target is not None:
+            in_place = [(target, after.source)]
+            sides = [sides[0], (target, after.target)] if after.target is not None else in_place
+        for meant, found in sides:
+            if plain(meant) != plain(found):
+                return f"{before.name}: {plain(meant)!r} is read as {plain(found)!r}"
+    return ""
+
+
+def plain(content: Content | None) -> str:
+    """Text and markup without white space, and without codes that are properties of text."""
+    pieces = (
+        item if isinstance(item, str) else "" if item.is_style else f"[{item.markup}]"
+        for item in content or ()
+    )
+    return "".join("".join(pieces).split())
