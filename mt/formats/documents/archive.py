@@ -34,10 +34,10 @@ class Archive:
         self._read = 0
         try:
             self._zip = zipfile.ZipFile(BytesIO(raw))
-        except (*_DAMAGED, ValueError, OSError) as error:
+            self._infos = {info.filename: info for info in self._zip.infolist()}
+            self._require_sane()
+        except (*_DAMAGED, struct.error, ValueError, OSError) as error:
             raise self._fault(f"damaged or cut short: {error}") from None
-        self._infos = {info.filename: info for info in self._zip.infolist()}
-        self._require_sane()
 
     @property
     def names(self) -> list[str]:
@@ -49,12 +49,13 @@ class Archive:
 
     def _require_sane(self) -> None:
         infos = self._zip.infolist()
-        if len(infos) > _MOST_PARTS:
-            raise self._fault(f"of {len(infos):,} parts, which are too many")
+        if not infos or len(infos) > _MOST_PARTS:
+            raise self._fault(f"of {len(infos):,} parts, which are none or too many")
         if len(self._infos) < len(infos):
             raise self._fault("damaged: two parts have one name")
         starts = sorted(info.header_offset for info in infos)
         following = dict(zip(starts, [*starts[1:], self._zip.start_dir], strict=True))
+        place = self._zip.start_dir
         for info in infos:
             path = PurePosixPath(info.filename)
             if path.is_absolute() or ".." in path.parts or "\\" in info.filename:
@@ -65,6 +66,9 @@ class Archive:
             end = start + _LOCAL.size + len(info.orig_filename) + info.compress_size
             if self._raw[start : start + 4] != b"PK\x03\x04" or end > following[start]:
                 raise self._fault(f"damaged: there is no {info.filename} where it should be")
+            place += len(self._record(place))
+        if self._raw[place : place + 4] not in (b"PK\x05\x06", b"PK\x06\x06"):
+            raise self._fault("damaged: its directory has no end")
 
     def read(self, part: str) -> bytes:
         """What a part holds; raises DataError for one that is damaged or far too large."""
@@ -86,24 +90,24 @@ class Archive:
         places = sorted(info.header_offset for info in self._infos.values())
         start = self._zip.start_dir
         following = dict(zip(places, [*places[1:], start], strict=True))
-        moved: dict[int, tuple[int, bytes | None, zipfile.ZipInfo]] = {}
-        out += self._raw[: places[0]] if places else b""
+        moved: dict[int, tuple[int, bytes | None]] = {}
+        out += self._raw[: places[0]]
         for info in sorted(self._infos.values(), key=lambda each: each.header_offset):
             offset = len(out)
             data = parts.get(info.filename)
             if data is None:
                 out += self._raw[info.header_offset : following[info.header_offset]]
-                moved[info.header_offset] = (offset, None, info)
+                moved[info.header_offset] = (offset, None)
             else:
                 packed = _packed(data, info.compress_type)
                 out += self._local(info, data, packed) + packed
-                moved[info.header_offset] = (offset, packed, info)
+                moved[info.header_offset] = (offset, packed)
         place = start
         for info in self._zip.infolist():  # in the order of the directory
-            record, length = self._record(place)
-            offset, packed_or_none, _ = moved[info.header_offset]
+            record = self._record(place)
+            offset, packed_or_none = moved[info.header_offset]
             directory += self._moved(record, offset, parts.get(info.filename), packed_or_none)
-            place += length
+            place += len(record)
         end = self._end(place, len(out), len(directory))
         return bytes(out + directory + end)
 
@@ -117,10 +121,13 @@ class Archive:
         rest = self._raw[start + _LOCAL.size : start + _LOCAL.size + num_name + num_extra]
         return _LOCAL.pack(*fields) + rest
 
-    def _record(self, place: int) -> tuple[bytes, int]:
+    def _record(self, place: int) -> bytes:
+        """The record of the directory that begins at a byte."""
+        if self._raw[place : place + 4] != b"PK\x01\x02":
+            raise self._fault("damaged: its directory is cut short")
         fields = _CENTRAL.unpack_from(self._raw, place)
-        length = _CENTRAL.size + fields[10] + fields[11] + fields[12]
-        return self._raw[place : place + length], length
+        length: int = _CENTRAL.size + fields[10] + fields[11] + fields[12]
+        return self._raw[place : place + length]
 
     def _moved(self, record: bytes, offset: int, data: bytes | None, packed: bytes | None) -> bytes:
         """A record of the directory for a part at another place, with new contents or its own."""

@@ -129,13 +129,16 @@ class Html(FilledDocument):
                 run = []
                 if last > index + 1:
                     self._skip(index, last)
-            elif token.kind == "aside" and self._text.startswith("<!D", token.start):
+            elif token.kind == "cut" or self._is_doctype(token):
                 self._close(run)
                 run = []
             else:
                 run.append(_Item(first=index, last=last))
             index = last
         self._close(run)
+
+    def _is_doctype(self, token: Token) -> bool:
+        return self._raw_text(token)[:9].lower() == "<!doctype"
 
     def _end_of_unread(self, index: int) -> int:
         """The token after an element that is not read, or after the tag where it is read."""

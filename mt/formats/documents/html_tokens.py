@@ -23,10 +23,10 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """A piece of a page: text, a tag, or an aside (a comment, a declaration)."""
+    """A piece of a page: text, a tag, an aside (a comment, a declaration), or what is cut short."""
 
     kind: str
-    """"text", "start", "end", "aside"."""
+    """"text", "start", "end", "aside"; "cut" for markup that the end of the page cuts short."""
     start: int
     """Index of its first character."""
     end: int
@@ -84,12 +84,13 @@ def _markup(text: str, start: int) -> Token:
     if tag is None:
         if text.startswith("<!--", start):
             found = _COMMENT_END.search(text, start + 2)
-            end = found.end() if found else len(text)
+            end = found.end() if found else 0
         else:
-            end = text.find(">", start) + 1 or len(text)
-        return Token(kind="aside", start=start, end=end, attributes={})
+            end = text.find(">", start) + 1
+        kind = "aside" if end else "cut"
+        return Token(kind=kind, start=start, end=end or len(text), attributes={})
     if tag[2] is None:
-        return Token(kind="aside", start=start, end=len(text), attributes={})
+        return Token(kind="cut", start=start, end=len(text), attributes={})
     is_end = text.startswith("</", start)
     return Token(
         kind="end" if is_end else "start",

@@ -345,3 +345,10 @@ def test_sizes_that_follow_a_part_and_a_comment_of_the_file_stay(tmp_path: Path)
         assert made.testzip() is None
         assert made.read("word/media/image1.png") == part(GOOD, "word/media/image1.png")
     assert paragraphs(new) == [[("", "TEXT OF IT")]]
+
+
+def test_a_directory_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    place = GOOD.rindex(b"PK\x01\x02")
+    longer = GOOD[: place + 32] + struct.pack("<H", 40) + GOOD[place + 34 :]
+    with pytest.raises(DataError, match="damaged"):
+        opened(tmp_path, "a.docx", longer)
