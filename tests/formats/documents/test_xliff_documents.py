@@ -160,6 +160,12 @@ def test_segments_are_units_and_a_target_is_cut_as_its_source(
     two = "Zwei." if target else ""
     root = etree.fromstring(new)
     (made,) = root.findall(".//{*}target")
+    assert [etree.QName(each).localname for each in root.find(".//{*}trans-unit")] == [
+        "source",
+        "seg-source",
+        "target",
+        "seg-defs",
+    ]
     assert dict(made.attrib) == {}  # Trados keeps the state elsewhere
     assert [(each.get("mid"), each.text or "") for each in made.iter("{*}mrk")] == [
         ("1", "ONE."),
