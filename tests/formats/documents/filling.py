@@ -115,10 +115,12 @@ def first_difference(document: Document, targets: Mapping[int, Content], again: 
         return f"{len(again.units)} units and not {len(document.units)}"
     for index, (before, after) in enumerate(zip(document.units, again.units, strict=True)):
         target = targets.get(index)
+        sides: list[tuple[Content | None, Content | None]]
         sides = [(before.source, after.source), (before.target, after.target)]
-        if target is not None:
-            in_place = [(target, after.source)]
-            sides = [sides[0], (target, after.target)] if after.target is not None else in_place
+        if target is not None and after.target is None:  # a format of one language
+            sides = [(target, after.source)]
+        elif target is not None:
+            sides[1] = target, after.target
         for meant, found in sides:
             if plain(meant) != plain(found):
                 return f"{before.name}: {plain(meant)!r} is read as {plain(found)!r}"

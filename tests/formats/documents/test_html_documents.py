@@ -32,7 +32,8 @@ PAGE = """<!DOCTYPE html>
   <pre>untouched   text</pre>
   <ul><li>One<li>Two <img src="a.png" alt='Some "alt" text'> images</ul>
   <input type="submit" value="Send"><input value="data" placeholder=Name aria-label="Your name">
-  <p translate="no" title="stays">Acme <b>Ltd</b></p><p>by <span class="notranslate">Acme Ltd</span> today</p>
+  <p translate="no" title="stays">Acme <b>Ltd</b></p>
+  <p>by <span class="notranslate">Acme Ltd</span> today</p>
   <div>Text <em>in a block<p>crossing</em> tags</p></div>
   <p>12 + 3</p>
   <textarea>my text</textarea><button>Press &lt;here&gt;&nbsp;now</button>
