@@ -343,6 +343,7 @@ def test_sizes_that_follow_a_part_and_a_comment_of_the_file_stay(tmp_path: Path)
     with zipfile.ZipFile(BytesIO(new)) as made:
         assert made.comment == b"made by hand"
         assert [info.flag_bits & 8 for info in made.infolist()] == [8, 0, 8, 8]
+        assert [new[info.header_offset + 6] & 8 for info in made.infolist()] == [8, 0, 8, 8]
         assert made.testzip() is None
         assert made.read("word/media/image1.png") == part(GOOD, "word/media/image1.png")
     assert paragraphs(new) == [[("", "TEXT OF IT")]]
