@@ -38,6 +38,7 @@ class Kind(StrEnum):
     TTML = "TTML subtitles"
     TBX = "TBX"
     QT = "a Qt translation file"
+    ANDROID = "resources of Android"
     TTX = "Trados TTX"
     TXML = "Wordfast TXML"
     HTML = "HTML"
@@ -141,7 +142,7 @@ _ROOTS = {
     "html": Kind.HTML,
     "HTML": Kind.HTML,
     "tt": Kind.TTML,
-    "resources": Kind.XML,
+    "resources": Kind.ANDROID,
     "plist": Kind.XML,
     "svg": Kind.XML,
 }

@@ -10,7 +10,8 @@ UNCONFIRMED = "not confirmed"
 
 OPEN = frozenset({"new", "needs-translation", "initial"})
 _BY_MACHINE = frozenset({"mt-suggestion", "leveraged-mt", "tm-suggestion", "fuzzy-match"})
-_SDL_DONE = frozenset({"Translated", "ApprovedTranslation", "ApprovedSignOff"})
+SDL_APPROVED = frozenset({"ApprovedTranslation", "ApprovedSignOff"})
+_SDL_DONE = frozenset({"Translated"}) | SDL_APPROVED
 _MEMOQ_DONE = frozenset(
     {"ManuallyConfirmed", "Proofread", "Reviewer1Confirmed", "Reviewer2Confirmed"}
 )
@@ -39,7 +40,15 @@ def _of_memoq(unit: Element) -> str:
 def confirmations(unit: Element) -> dict[str, str]:
     """The faults of segments by their numbers, as Trados says (sdl:seg-defs)."""
     return {
-        segment.get("id", ""): "" if segment.get("conf") in _SDL_DONE else UNCONFIRMED
+        number: "" if segment.get("conf") in _SDL_DONE else UNCONFIRMED
+        for number, segment in segment_definitions(unit).items()
+    }
+
+
+def segment_definitions(unit: Element) -> dict[str, Element]:
+    """What Trados says of segments, by their numbers."""
+    return {
+        segment.get("id", ""): segment
         for definitions in children(unit, "seg-defs")
         for segment in definitions
         if local_name(segment) == "seg"

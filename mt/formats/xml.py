@@ -140,9 +140,9 @@ def _parts(element: Element, codes: frozenset[str], spaces: frozenset[str]) -> I
         elif name in spaces:
             yield " "
         elif name in codes:
-            yield " " if _is_break(item) else ""
+            yield " " if is_break(item) else ""
         elif name:
-            edge = " " if item is not element and _is_break(item, with_content=False) else ""
+            edge = " " if item is not element and is_break(item, with_content=False) else ""
             within = [edge, item.text or ""]
             for child in item:
                 within += [child, child.tail or ""]
@@ -166,7 +166,7 @@ _CONTENT = re.compile(
 )
 
 
-def _is_break(code: Element, *, with_content: bool = True) -> bool:
+def is_break(code: Element, *, with_content: bool = True) -> bool:
     """Whether a code stands for a break or a space, by its type, its name or what it holds."""
     for name in ("ctype", "type", "subType"):
         if _TYPES.search(code.get(name, "")):

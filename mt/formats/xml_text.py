@@ -82,7 +82,7 @@ def _decoded(blocks: Iterable[bytes], name: str, *, keep_invalid: bool) -> Itera
     start = next(blocks, b"")
     while len(start) < 200 and (more := next(blocks, b"")):
         start += more
-    encoding = _encoding(start)
+    encoding = declared_encoding(start)
     try:
         b"".decode(encoding)  # which knows what is no encoding of text
         make = codecs.getincrementaldecoder(encoding)
@@ -95,15 +95,16 @@ def _decoded(blocks: Iterable[bytes], name: str, *, keep_invalid: bool) -> Itera
         try:
             text = decoder.decode(block or b"", final=block is None)
         except UnicodeError as error:
-            raise _not_of(encoding, error, name, line) from None
+            raise decoding_error(encoding, error, name, line) from None
         line += text.count("\n")
         text = _ESCAPED.sub(NOT_UTF8, text) if keep_invalid and not text.isascii() else text
         if text:
             yield _FORBIDDEN.sub(UNREADABLE, text)
 
 
-def _not_of(encoding: str, error: UnicodeError, name: str, line: int) -> DataError:
-    shown = "UTF-8" if encoding == "utf-8-sig" else encoding
+def decoding_error(encoding: str, error: UnicodeError, name: str, line: int) -> DataError:
+    """The error for bytes from a line on that are not of an encoding."""
+    shown = "UTF-8" if encoding in ("utf-8", "utf-8-sig") else encoding
     if isinstance(error, UnicodeDecodeError):
         line += bytes(error.object[: error.start]).count(b"\n")
         found = f"byte 0x{error.object[error.start]:02x} is not {shown}"
@@ -111,7 +112,8 @@ def _not_of(encoding: str, error: UnicodeError, name: str, line: int) -> DataErr
     return DataError(f"{name}:{line}: not {shown}: {error}")
 
 
-def _encoding(start: bytes) -> str:
+def declared_encoding(start: bytes) -> str:
+    """The encoding of XML, by its mark, its bytes or its declaration; "utf-8-sig" for UTF-8."""
     by_mark = encoding_by_mark(start)
     if by_mark is not None:
         return by_mark

@@ -28,6 +28,7 @@ FOUND: list[tuple[str, Kind]] = [
     ('<?xml version="1.0"?><txml version="1.0" locale="EN">', Kind.TXML),
     ('<?xml version="1.0"?><!DOCTYPE martif SYSTEM "x.dtd"><martif type="TBX">', Kind.TBX),
     ('<?xml version="1.0"?>\n<whatever>', Kind.XML),
+    ('<?xml version="1.0"?>\n<resources>', Kind.ANDROID),
     ('<srcset setid="x" srclang="any">\n<doc docid=1>\n<seg id=1>Ja.</seg>', Kind.SGML),
     ("<?xml version='1.0'?>\n<dataset id='wmt'><doc>", Kind.TEST_SET),
     ("<!DOCTYPE html>\n<html lang=de><head>", Kind.HTML),

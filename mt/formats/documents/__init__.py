@@ -6,17 +6,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from mt.errors import DataError
+from mt.formats.documents.android import Android
+from mt.formats.documents.html import Html
 from mt.formats.documents.json import read_json
 from mt.formats.documents.markdown import read_markdown
+from mt.formats.documents.office import Office
+from mt.formats.documents.opendocument import OpenDocument
 from mt.formats.documents.po import read_po
 from mt.formats.documents.properties import read_properties
+from mt.formats.documents.qt import Qt
 from mt.formats.documents.strings import read_strings
 from mt.formats.documents.subtitles import read_ass, read_srt, read_vtt
 from mt.formats.documents.table import read_csv, read_tsv
+from mt.formats.documents.tmx import Tmx
 from mt.formats.documents.unit import Document, DocumentOptions
+from mt.formats.documents.xliff import Xliff
 from mt.formats.documents.yaml import read_yaml
 from mt.formats.kind import Kind
 
@@ -33,6 +41,13 @@ _READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
     Kind.YAML: read_yaml,
     Kind.JSON: read_json,
     Kind.CATALOGUE: read_json,
+    Kind.ANDROID: Android,
+    Kind.HTML: Html,
+    Kind.QT: Qt,
+    Kind.TMX: Tmx,
+    Kind.XLIFF: Xliff,
+    **{kind: partial(Office, kind=kind) for kind in (Kind.DOCX, Kind.PPTX, Kind.XLSX)},
+    **{kind: partial(OpenDocument, kind=kind) for kind in (Kind.ODT, Kind.ODP, Kind.ODS)},
 }
 
 

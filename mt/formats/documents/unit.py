@@ -37,6 +37,9 @@ class Code:
     for a word, and the search carries it. Empty: markup only, placed by word alignment."""
     is_break: bool = False
     """It ends a sentence: a line break, a tab, a paragraph."""
+    is_style: bool = False
+    """Half of a pair around text of other properties, which is no element of the file: when that is
+    read again, neighbours that look alike are one pair, and there is none around nothing."""
 
 
 Content = tuple[str | Code, ...]
