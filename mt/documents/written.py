@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
-from mt.formats.documents.unit import Content, Document, Unit
+from mt.formats.documents.unit import Code, Content, Document, Unit
 from mt.text.normalise import normalise
 
 
@@ -61,6 +61,14 @@ def _is_same(one: Content, other: Content) -> bool:
 
 
 def _as_text(content: Content) -> str:
-    return normalise(
-        "".join(part if isinstance(part, str) else f"⟦{part.markup}⟧" for part in content)
-    ).replace(" ", "")
+    return normalise("".join(map(_shown, content))).replace(" ", "")
+
+
+def _shown(part: str | Code) -> str:
+    """Text, or a code by its markup; nothing of one that is a property of text.
+
+    Where two of these that are alike stand side by side, they are read as one.
+    """
+    if isinstance(part, str):
+        return part
+    return "" if part.is_style else f"⟦{part.markup}⟧"
