@@ -12,6 +12,7 @@ sentencepiece model as it is. Pieces stand in the order of their ids, after the 
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Sequence
 
@@ -73,6 +74,22 @@ class ImportedTokenizer(Tokenizer):
     def vocab_size(self) -> int:
         """Number of pieces, reserved ones included (V)."""
         return len(self._pieces)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The languages of `codes`, in the order of the table."""
+        return tuple(piece[2:-2] for piece in self._ids if piece in self.codes)
+
+    @property
+    def is_aimed(self) -> bool:
+        """Whether there is a code for lines that begin with none."""
+        return bool(self.prefix)
+
+    def towards(self, language: str) -> ImportedTokenizer:
+        """The same tokenizer with another code for lines that begin with none."""
+        aimed = copy.copy(self)
+        aimed.prefix = f">>{language}<<"
+        return aimed
 
     def normalise(self, text: str) -> str:
         """What sentencepiece leaves of `text`, which its model may rule, with single spaces."""

@@ -115,10 +115,13 @@ def command(flags: _Flags) -> None:
     """
     if flags.alignment and not flags.as_json:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
+    from mt.formats.text import language_suffix
+
     decoding = dataclasses.replace(
         flags.request.decoding,
         sampling=flags.sampling.config(flags.request.decoding),
         split=not flags.no_split and not flags.alignment,
+        source_language=language_suffix(flags.files[0]) if flags.files else "",
     )
     from mt.cli.console import notices, stderr_console
     from mt.cli.line_progress import shown_progress
