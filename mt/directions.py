@@ -70,12 +70,9 @@ def known_code(wanted: str, known: Sequence[str]) -> str | None:
 
     None where none does, or several that differ by region or script alone.
     """
-    for is_it in (
-        lambda code: normal_code(code) == normal_code(wanted),
-        lambda code: base_code(code) == base_code(wanted),
-        lambda code: is_same_language(code, wanted),
-    ):
-        found = [code for code in known if is_it(code)]
-        if found:
-            return found[0] if len(found) == 1 else None
-    return None
+    found = (
+        [code for code in known if normal_code(code) == normal_code(wanted)]
+        or [code for code in known if base_code(code) == base_code(wanted)]
+        or [code for code in known if is_same_language(code, wanted)]
+    )
+    return found[0] if len(found) == 1 else None

@@ -135,7 +135,8 @@ def evaluate(request: EvaluateRequest, listener: Listener = ignore) -> Evaluatio
     trivial, overlap = None, None
     if request.trivial and sources is not None:
         folders = [] if request.model is None else [Path(request.model), *map(Path, request.others)]
-        trivial = score_trivial(folders, sources, metrics, results[: len(metrics)], hear)
+        to = "" if config is None else config.target_language
+        trivial = score_trivial(folders, sources, metrics, results[: len(metrics)], hear, to=to)
         if folders:
             overlap = overlap_with_training(folders, sources, references, hear)
     if request.paired is not None:
