@@ -24,7 +24,7 @@ def directions_of_run(request: TrainRequest, start: Start | None) -> tuple[Direc
 
     Those that are asked for, else those of the model that it starts from.
     """
-    asked = tuple(request.directions)
+    asked = tuple(Direction(*each) for each in request.directions)
     if request.languages is not None and not asked:
         asked = (Direction(*request.languages),)
     parent = () if start is None or start.new_tokenizer else start.config.directions

@@ -20,7 +20,6 @@ from mt.config import (
     SearchPrecision,
     TrainedTokenizer,
 )
-from mt.directions import Direction
 
 StrPath = str | PathLike[str]
 Settings = Mapping[str, Mapping[str, object]]
@@ -88,7 +87,7 @@ class TrainRequest(CorpusRequest):
 
     output: StrPath | None = None
     resume: StrPath | None = None
-    directions: Sequence[Direction] = ()
+    directions: Sequence[tuple[str, str]] = ()
     """Directions of a model of several languages; each file is read in those that it holds."""
     balance: float | None = None
     """T: a direction with n pairs comes in proportion to n^(1/T)."""
