@@ -14,7 +14,7 @@ from mt.corpus.store import TokenBlock, write_tokens
 from mt.errors import DataError
 from mt.events import Listener, Notice
 from mt.formats.pair import Reader
-from mt.preparation.marks import Marks
+from mt.preparation.marks import NO_MARKS, Marks
 from mt.preparation.tokenise import report_unknown
 from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
@@ -62,7 +62,12 @@ def read_dev(readers: Iterable[Reader], *, rules: TextRules, listener: Listener)
 
 
 def store_dev_tokens(
-    folder: Path, tokenizers: TokenizerPair, dev: DevSet, *, marks: Marks, listener: Listener
+    folder: Path,
+    tokenizers: TokenizerPair,
+    dev: DevSet,
+    *,
+    marks: Marks = NO_MARKS,
+    listener: Listener,
 ) -> None:
     """Tokenise the validation pairs that have text on both sides, for the validation loss."""
     numbers = (number for number, (_, count) in enumerate(dev.origins) for _ in range(count))

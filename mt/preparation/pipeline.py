@@ -194,7 +194,7 @@ def store_tokens(
     cleaner: Cleaner,
     *,
     max_length: int | None,
-    marks: Marks,
+    marks: Marks = NO_MARKS,
     num_processes: int,
     listener: Listener,
 ) -> None:

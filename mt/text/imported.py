@@ -101,7 +101,7 @@ class ImportedTokenizer(Tokenizer):
         return is_blank(self._split(text)[1])
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of `text`, after that of its language."""
+        """Token ids of `text`, after that of its language; none of a blank text."""
         return self.encode_batch([text], num_threads=1)[0]
 
     def encode_batch(self, texts: Sequence[str], *, num_threads: int = -1) -> list[list[int]]:
@@ -112,7 +112,7 @@ class ImportedTokenizer(Tokenizer):
         )
         ids = self._ids
         return [
-            [ids.get(piece, UNKNOWN) for piece in (*code, *pieces)]
+            [ids.get(piece, UNKNOWN) for piece in (*code, *pieces)] if pieces else []
             for (code, _), pieces in zip(split, cut, strict=True)
         ]
 

@@ -87,7 +87,10 @@ class TaggedTokenizer(Tokenizer):
 
     def tag_ids(self, tags: Iterable[str]) -> tuple[int, ...]:
         """The ids of tags; raises ValueError for one that it has not."""
-        return tuple(self._first + self.tags.index(tag) for tag in tags)
+        ids = {tag: self._first + number for number, tag in enumerate(self.tags)}
+        tags = list(tags)
+        super().tag_ids(tag for tag in tags if tag not in ids)
+        return tuple(ids[tag] for tag in tags)
 
     def normalise(self, text: str) -> str:
         """As the tokenizer below does."""

@@ -44,6 +44,8 @@ def aimed(
     source = known_code(source, all_languages(config)) or "" if source else ""
     if not source and len(sources) == 1:
         (source,) = sources
+    if not config.directions:  # of another program, which tells of its source only
+        source = config.source_language
     config = dataclasses.replace(config, source_language=source, target_language=target)
     return config, tokenizers.towards(target)
 

@@ -26,6 +26,7 @@ WRITTEN: dict[str, Callable[[str], str]] = {
     "sw": lambda word: f"{word}k",
 }
 """How each language writes a word: nothing of the three can be taken for another."""
+Words = list[str | Path]
 SMALL = (
     *("--vocab-size", "300", "--seed", "1", "--device", "cpu", "--precision", "float32"),
     *("--threads", "1", "--batch-tokens", "1000", "--preset", "tiny"),
@@ -50,7 +51,7 @@ def write(folder: Path, stem: str, count: int, languages: str, *, seed: int = 0)
     return paths
 
 
-def corpora(folder: Path) -> list[object]:
+def corpora(folder: Path) -> Words:
     """Training files of English and German, and fewer of English and Swahili; small --dev files."""
     dev = [*write(folder, "dev-a", 10, "en de"), *write(folder, "dev-b", 10, "en sw")]
     return [
@@ -61,15 +62,15 @@ def corpora(folder: Path) -> list[object]:
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+def text(tmp_path_factory: pytest.TempPathFactory) -> Words:
     return corpora(tmp_path_factory.mktemp("text"))
 
 
 @pytest.fixture(scope="module")
-def make(text: list[object], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def make(text: Words, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     folder = tmp_path_factory.mktemp("models")
 
-    def train(name: str, *options: object, updates: int = 2) -> Path:
+    def train(name: str, *options: str | Path, updates: int = 2) -> Path:
         if not (folder / name).exists():
             more = ("-o", folder / name, *SMALL, *THREE, "--updates", str(updates), *options)
             run_here("train", *text, *more).check()
@@ -216,6 +217,20 @@ def test_a_run_that_is_resumed_is_the_same(make: Callable[..., Path]) -> None:
     assert same_tensors(whole, half)
 
 
+def test_a_prepared_corpus_is_taken_over_and_an_average_keeps_its_directions(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    one, other = make("half", updates=3), make("other", "--seed", "2", updates=1)
+    assert (one / "training" / "tokens.arrow").samefile(other / "training" / "tokens.arrow")
+    assert (one / "dev.directions").read_bytes() == (other / "dev.directions").read_bytes()
+    run_here("average", one, other, "-o", tmp_path / "mean").check()
+    run_here("translate", "-m", tmp_path / "mean", "--to", "sw", "--json", stdin=b"ba\n")
+    assert (tmp_path / "mean" / "dev.directions").read_bytes() == (
+        one / "dev.directions"
+    ).read_bytes()
+    assert load_model(tmp_path / "mean").tokenizers.source.targets == ("de", "en", "sw")
+
+
 def test_one_stack_translates_into_each_language(make: Callable[..., Path]) -> None:
     model = make("one-stack", *ONE_STACK, "--set", "model.bidirectional_source=true", updates=150)
     for language in ("de", "sw"):
@@ -223,7 +238,7 @@ def test_one_stack_translates_into_each_language(make: Callable[..., Path]) -> N
         assert languages_of(run.out.decode()) == {language}
 
 
-def test_a_model_of_one_direction_has_no_tag(text: list[object], tmp_path: Path) -> None:
+def test_a_model_of_one_direction_has_no_tag(text: Words, tmp_path: Path) -> None:
     files = [
         *text[:2],
         "-o",
@@ -237,7 +252,8 @@ def test_a_model_of_one_direction_has_no_tag(text: list[object], tmp_path: Path)
     run_here("train", *files).check()
     tokenizers = load_model(tmp_path / "one").tokenizers
     assert not isinstance(tokenizers.source, TaggedTokenizer)
-    assert tokenizers.source.vocab_size == read_config(tmp_path / "one").tokenizer.vocab_size <= 300
+    assert tokenizers.source.vocab_size == read_config(tmp_path / "one").tokenizer.vocab_size
+    assert tokenizers.source.vocab_size <= 300
     assert not (tmp_path / "one" / "dev.directions").exists()
     assert read_config(tmp_path / "one").directions == ()
     run = run_here("translate", "-m", tmp_path / "one", "--to", "sw", stdin=b"ba\n")
@@ -246,7 +262,7 @@ def test_a_model_of_one_direction_has_no_tag(text: list[object], tmp_path: Path)
 
 
 def test_a_direction_without_text_and_text_without_a_direction_are_refused(
-    text: list[object], tmp_path: Path
+    text: Words, tmp_path: Path
 ) -> None:
     output = ("-o", tmp_path / "no", *SMALL, "--updates", "1")
     run = run_here("train", *text, *output, "--langs", "en-de,de-sw")
@@ -259,7 +275,7 @@ def test_a_direction_without_text_and_text_without_a_direction_are_refused(
 
 
 def test_without_dev_each_direction_holds_out_lines_that_no_side_of_training_has(
-    text: list[object], tmp_path: Path
+    text: Words, tmp_path: Path
 ) -> None:
     files = [
         *text[:4],
@@ -290,9 +306,7 @@ def test_without_dev_each_direction_holds_out_lines_that_no_side_of_training_has
         assert pair not in trained and pair[::-1] not in trained
 
 
-def test_pairs_with_made_sources_have_a_tag_and_their_weight(
-    text: list[object], tmp_path: Path
-) -> None:
+def test_pairs_with_made_sources_have_a_tag_and_their_weight(text: Words, tmp_path: Path) -> None:
     made = tmp_path / "made.jsonl"
     lines = [{"source": f"ba {word}", "target": f"BA {word.upper()}"} for word in WORDS]
     made.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
@@ -313,7 +327,7 @@ def test_pairs_with_made_sources_have_a_tag_and_their_weight(
 
 
 def test_a_child_takes_over_the_tags_and_has_no_others(
-    make: Callable[..., Path], text: list[object], tmp_path: Path
+    make: Callable[..., Path], text: Words, tmp_path: Path
 ) -> None:
     parent = make("half")
     options = ("--from", parent, "-o", tmp_path / "child", "--updates", "1", "--device", "cpu")
