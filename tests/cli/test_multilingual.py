@@ -224,7 +224,6 @@ def test_a_prepared_corpus_is_taken_over_and_an_average_keeps_its_directions(
     assert (one / "training" / "tokens.arrow").samefile(other / "training" / "tokens.arrow")
     assert (one / "dev.directions").read_bytes() == (other / "dev.directions").read_bytes()
     run_here("average", one, other, "-o", tmp_path / "mean").check()
-    run_here("translate", "-m", tmp_path / "mean", "--to", "sw", "--json", stdin=b"ba\n")
     assert (tmp_path / "mean" / "dev.directions").read_bytes() == (
         one / "dev.directions"
     ).read_bytes()
