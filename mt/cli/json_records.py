@@ -168,7 +168,7 @@ def json_writer(
     translator: LineTranslator, model: Path, *, scorer: Scorer | None
 ) -> Callable[[Sequence[Translation]], str]:
     """What writes translations as JSON, one object a line; `model` is the folder of the first."""
-    pairs = read_dev_pairs(model)
+    pairs = read_dev_pairs(model, target=translator.config.target_language)
     usual = None if translator.config.tokenizer.takes_symbols else usual_proportion(pairs)
 
     def text_of(translations: Sequence[Translation]) -> str:

@@ -15,6 +15,7 @@ import click
 from mt.config import DROPPABLE, Architecture, CorpusConfig, TrainedTokenizer
 from mt.config.presets import PRESETS
 from mt.config.toml import merged, parse_assignment, read_config_file
+from mt.directions import Direction, parse_directions
 from mt.tasks.requests import MetricName, Settings
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -113,6 +114,14 @@ def _languages(_: click.Context, __: click.Parameter, text: str | None) -> tuple
     raise click.UsageError(f"--langs {text!r} is not of the form SOURCE-TARGET, for example de-en")
 
 
+def _directions(_: click.Context, __: click.Parameter, text: str | None) -> tuple[Direction, ...]:
+    """Read `--langs de-en,en-de`."""
+    try:
+        return () if text is None else parse_directions(text)
+    except ValueError as error:
+        raise click.UsageError(f"--langs {error}") from None
+
+
 def _columns(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, str] | None:
     """Read `--columns SOURCE,TARGET`; numbers begin at 1."""
     if text is None:
@@ -128,6 +137,9 @@ def languages_option(says: str) -> Callable[[_F], _F]:
     return click.option("--langs", "languages", metavar="S-T", callback=_languages, help=says)
 
 
+_COLUMNS = "Columns or keys of the sides: names or numbers."
+
+
 def columns_option(says: str) -> Callable[[_F], _F]:
     """--columns: source and target."""
     return click.option("--columns", metavar="S,T", callback=_columns, help=says)
@@ -137,8 +149,28 @@ def reading_options(langs_help: str) -> Callable[[_F], _F]:
     """--langs and --columns: how corpora are read."""
     return options(
         languages_option(langs_help),
-        columns_option("Columns or keys of the sides: names or numbers."),
+        columns_option(_COLUMNS),
     )
+
+
+directions_options = options(
+    click.option(
+        "--langs",
+        "directions",
+        metavar="S-T,…",
+        callback=_directions,
+        help="Languages, for example de-en; else by suffixes. Several directions, with commas "
+        "between, are one model: de-en,en-de,sw-en, or de,sw-en.",
+    ),
+    columns_option(_COLUMNS),
+    click.option(
+        "--balance",
+        type=click.FloatRange(min=1),
+        metavar="T",
+        help="Of several directions: one with n pairs comes in proportion to n^(1/T). Default: 1, "
+        "as they are.",
+    ),
+)
 
 
 def _weights(
@@ -228,6 +260,12 @@ run_options = options(
 """The shape of a model, and how long it is trained."""
 
 
+to_option = click.option(
+    "--to",
+    metavar="CODE",
+    default="",
+    help="The target language, of a model of several; else its only one.",
+)
 keep_case_option = click.option(
     "--keep-case",
     is_flag=True,
@@ -299,6 +337,7 @@ _term_options = options(
     ),
 )
 decoding_machine_options = options(
+    to_option,
     device_options(
         ("auto", "float32", "bfloat16", "int8"),
         "Type of matrix products: float32 unless named. bfloat16 and int8 (CPU) are faster, and "

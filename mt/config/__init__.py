@@ -38,7 +38,8 @@ from mt.config.training import (
     Precision,
     TrainingConfig,
 )
-from mt.errors import require
+from mt.directions import Direction
+from mt.errors import ConfigError, require
 
 __all__ = [
     "DROPPABLE",
@@ -79,6 +80,9 @@ class Config:
     source_language: str = ""
     """Code of the source language as the user or the file names gave it; empty if unknown."""
     target_language: str = ""
+    directions: tuple[str, ...] = ()
+    """Those of a model of several languages, as de-en; source and target language are empty where
+    they are several."""
     preset: str = ""
     """Name of the preset that the settings started from."""
     fine_tuned_from: str = ""
@@ -96,6 +100,8 @@ class Config:
     search: SearchConfig = field(default_factory=SearchConfig)
 
     def __post_init__(self) -> None:
+        for text in self.directions:
+            _require_direction(text)
         require(
             self.tokenizer.joint or self.tokenizer.kind == "imported" or self.model.tied != "all",
             'model.tied = "all" needs one joint tokenizer: set tokenizer.joint = true or '
@@ -125,3 +131,11 @@ class Config:
             if name
         }
         return dataclasses.replace(self, **sections, **values.get("", {}))  # type: ignore[arg-type]
+
+
+def _require_direction(text: str) -> None:
+    """Raise ConfigError for what is no direction."""
+    try:
+        Direction.parse(text)
+    except ValueError as error:
+        raise ConfigError(f"directions: {error}") from None

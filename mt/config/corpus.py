@@ -57,7 +57,12 @@ class CorpusConfig:
     weights: tuple[float, ...] = ()
     """How often the pairs of each corpus come in an epoch, in the order given; none: once."""
 
+    balance: float = 1.0
+    """Of several directions: one with n pairs comes in proportion to n^(1/balance); 1 is as they
+    are, and the larger it is, the more alike."""
+
     def __post_init__(self) -> None:
+        require(1 <= self.balance < math.inf, f"corpus.balance must be at least 1: {self.balance}")
         require(self.max_length >= 1, f"corpus.max_length must be at least 1: {self.max_length}")
         require(self.max_ratio > 1, f"corpus.max_ratio must be above 1: {self.max_ratio}")
         require(self.held_out >= 1, f"corpus.held_out must be at least 1: {self.held_out}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +47,21 @@ class TextRules:
 class Cleaner:
     """Reads a corpus once, and knows of each stored pair (by its row) whether it is kept."""
 
-    def __init__(self, config: CorpusConfig, rules: TextRules, listener: Listener) -> None:
+    def __init__(
+        self,
+        config: CorpusConfig,
+        rules: TextRules,
+        listener: Listener,
+        *,
+        groups: Sequence[int] = (),
+        never_held_out: Sequence[int] = (),
+    ) -> None:
+        """`groups` are the numbers of the directions of corpora, one each; none: all are of one.
+
+        What is usual, and what is held out, goes by direction. Nothing of the corpora
+        `never_held_out` is held out.
+        """
+        self._never_held_out = never_held_out
         self.keys = KeyTable()
         self._config = config
         self.rules = rules
@@ -63,24 +77,31 @@ class Cleaner:
             name == "near_duplicate" or name.endswith("_loose") for name in config.drop
         )
         self._text_checks = [check for check in TEXT_CHECKS if check[0] in config.drop]
-        self._proportion = UsualProportion[int](
-            factor=config.max_ratio, least_length=LEAST_RATIO_LENGTH
-        )
+        self._groups = groups
+        self._group = 0  # of the corpus that is being read
+        self._proportions = [
+            UsualProportion[int](factor=config.max_ratio, least_length=LEAST_RATIO_LENGTH)
+            for _ in range(self._num_groups)
+        ]
         labels: dict[str, Callable[[str], str]] = {
             "script": main_script,
             "language": LanguageLabel(one_in=1),
         }
-        self._usual = {
-            f"{kind}_{side}": Usual[int](label)
-            for kind, label in labels.items()
-            for side in ("source", "target")
-            if f"{kind}_{side}" in config.drop
-        }
+        self._usual = [
+            {
+                f"{kind}_{side}": Usual[int](label)
+                for kind, label in labels.items()
+                for side in ("source", "target")
+                if f"{kind}_{side}" in config.drop
+            }
+            for _ in range(self._num_groups)
+        ]
 
     def pairs(self, readers: Iterable[Reader]) -> Iterator[Pair]:
         """Read all pairs and give those to be stored, row by row."""
         for origin, reader in enumerate(readers):
             self._names.append(reader.files[0])
+            self._group = self._groups[origin] if self._groups else 0
             for pair in reader:
                 self._num_read[origin] += 1
                 reason = self._fault(pair)
@@ -91,11 +112,12 @@ class Cleaner:
                 self._origins.append(origin)
                 self._note(pair, row=len(self._reasons))
                 yield pair
-        for far in self._proportion.settle():
-            self._drop_row(far[0], "ratio")
-        for name, usual in self._usual.items():
-            for odd in usual.settle():
-                self._drop_row(odd[0], name)
+        for proportion, of_group in zip(self._proportions, self._usual, strict=True):
+            for far in proportion.settle():
+                self._drop_row(far[0], "ratio")
+            for name, usual in of_group.items():
+                for odd in usual.settle():
+                    self._drop_row(odd[0], name)
 
     def drop_likenesses(self, unwanted: KeyTable) -> None:
         """Drop pairs that came before, and those that occur in `unwanted`, as settings say."""
@@ -109,6 +131,9 @@ class Cleaner:
                 self._drop_rows(np.delete(rows, first), name)
         for name in ("source", "target", "source_loose", "target_loose"):
             self._drop_overlap(name, unwanted.column(name), self.kept)
+        if self._num_groups > 1:  # the same lines may be on the other side
+            for mine, its in (("source", "target"), ("target", "source")):
+                self._drop_overlap(mine, unwanted.column(its), self.kept)
 
     def hold_out(self, wanted: int) -> None:
         """Choose the held-out pairs, and drop those that overlap with them.
@@ -116,9 +141,25 @@ class Cleaner:
         Raises DataError when that would leave nothing to train on.
         """
         num_usable = int(self.kept.sum())
-        self._held_out = choose_held_out(self.keys, self.kept, wanted)
-        for name in ("source_loose", "target", "target_loose"):
-            keys = self.keys.column(name)
+        candidates = self.kept
+        if self._never_held_out:
+            candidates &= ~np.isin(self.origins, self._never_held_out)
+        if self._num_groups == 1:
+            self._held_out = choose_held_out(self.keys, candidates, wanted)
+            overlaps = [(name, name) for name in ("source_loose", "target", "target_loose")]
+        else:
+            groups = np.asarray(self._groups)[self.origins]
+            self._held_out = np.zeros(len(self.keys), dtype=np.bool_)
+            for group in range(self._num_groups):
+                mine = candidates & (groups == group)
+                self._held_out |= choose_held_out(
+                    self.keys, mine, max(wanted // self._num_groups, 1)
+                )
+            names = ("source", "source_loose", "target", "target_loose")
+            overlaps = [(name, name) for name in names]
+            overlaps += [("source", "target"), ("target", "source")]
+        for name, other in overlaps:
+            keys = self.keys.column(other)
             self._drop_overlap(name, keys[self._held_out], self.kept & ~self._held_out)
         if num_usable and not self.for_training.any():
             raise DataError(
@@ -126,6 +167,10 @@ class Cleaner:
                 "once a validation set is held out",
                 hint="Give more pairs, or a validation set with --dev",
             )
+
+    @property
+    def _num_groups(self) -> int:
+        return 1 + max(self._groups, default=0)
 
     @property
     def kept(self) -> NDArray[np.bool_]:
@@ -194,9 +239,9 @@ class Cleaner:
         self.keys.append(keys_of(pair.source, pair.target, normalise, loose=loose))
         self._reasons.append(_KEPT)
         if "ratio" in self._config.drop:
-            for far in self._proportion.add(row, pair.source, pair.target):
+            for far in self._proportions[self._group].add(row, pair.source, pair.target):
                 self._drop_row(far[0], "ratio")
-        for name, usual in self._usual.items():
+        for name, usual in self._usual[self._group].items():
             for odd in usual.add(row, pair.source if name.endswith("source") else pair.target):
                 self._drop_row(odd[0], name)
 

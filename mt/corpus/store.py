@@ -38,6 +38,18 @@ class Sequences:
         ids = np.fromiter(chain.from_iterable(texts), dtype=np.int32, count=int(lengths.sum()))
         return cls(ids=ids, lengths=lengths)
 
+    def led_by(self, leads: Sequence[Sequence[int]], which: NDArray[np.uint16]) -> Sequences:
+        """With tokens before each text: those of `leads` that `which` names, one a text."""
+        more = np.fromiter(map(len, leads), dtype=np.int32)[which]
+        parts = np.column_stack([more, self.lengths]).ravel()
+        is_more = np.repeat(np.tile([True, False], len(which)), parts)
+        ids = np.empty(len(is_more), dtype=np.int32)
+        ids[~is_more] = self.ids
+        ids[is_more] = np.fromiter(
+            chain.from_iterable(leads[i] for i in which), dtype=np.int32, count=int(more.sum())
+        )
+        return Sequences(ids=ids, lengths=self.lengths + more)
+
     def only(self, keep: NDArray[np.bool_]) -> Sequences:
         """Those where `keep` is true."""
         return Sequences(ids=self.ids[np.repeat(keep, self.lengths)], lengths=self.lengths[keep])

@@ -19,7 +19,7 @@ from mt.config import ModelConfig, SearchConfig
 from mt.errors import DeviceMemoryError
 from mt.search.hypothesis import Hypothesis, SearchResult
 from mt.search.penalty import length_limit, length_penalty
-from mt.text.tokenizer import END, PAD, START, UNKNOWN
+from mt.text.tokenizer import END
 from mt.text.tokenizer_pair import TokenizerPair
 
 NUM_POSITIONS = 2048
@@ -61,7 +61,8 @@ class Engine:
         names = target.pieces(range(target.vocab_size))
         self._numbers = {piece: number for number, piece in enumerate(names)}
         self._end = names[END]
-        self._reserved = [[names[number]] for number in (PAD, START, UNKNOWN)]
+        self._forbidden = frozenset((*target.reserved, END))
+        self._reserved = [[names[number]] for number in target.reserved]
 
     def has_room(self, source_length: int) -> bool:
         """Whether a source of so many tokens, and its longest hypothesis, have positions."""
@@ -148,7 +149,12 @@ class Engine:
         hypotheses = []
         for pieces, mean in zip(result.hypotheses, result.scores, strict=True):
             tokens = tuple([self._numbers[piece] for piece in pieces])
-            if not tokens or tokens[-1] != END or len(tokens) > most + 1 or _is_reserved(tokens):
+            if (
+                not tokens
+                or tokens[-1] != END
+                or len(tokens) > most + 1
+                or not self._forbidden.isdisjoint(tokens[:-1])
+            ):
                 return None
             hypotheses.append(self._hypothesis(tokens[:-1], mean * len(tokens), most))
         return hypotheses
@@ -225,11 +231,6 @@ class Engine:
             max_input_length=0,
         )
         return [sum(each.log_probs) for each in scored]
-
-
-def _is_reserved(tokens: tuple[int, ...]) -> bool:
-    """Whether tokens that end with the end symbol hold another reserved one."""
-    return any(number <= UNKNOWN for number in tokens[:-1])
 
 
 def _results(pending: Iterable[Any]) -> list[Any]:

@@ -6,6 +6,8 @@ import json
 
 from mt.config import Config, ExportForm
 from mt.errors import ConfigError, ModelFolderError
+from mt.text.tags import TaggedTokenizer
+from mt.text.tokenizer_pair import TokenizerPair
 
 _KNOWN: dict[ExportForm, dict[str, tuple[object, ...]]] = {
     "ctranslate2": {
@@ -63,12 +65,23 @@ def require_form(config: Config, form: ExportForm) -> None:
         raise ConfigError(f"--for {form}: this run has {found}", hint=_HINTS[form])
 
 
+def refuse_tags(tokenizers: TokenizerPair, form: ExportForm, *, name: str) -> None:
+    """Raise ModelFolderError for a model with reserved tags, which a program has no form for."""
+    if isinstance(tokenizers.source, TaggedTokenizer):
+        raise ModelFolderError(
+            f"{name} has reserved tags before its sources ({', '.join(tokenizers.source.tags)}), "
+            f"which cannot be exported to {_NAMES[form]}",
+            hint="Export it for CTranslate2, or train without --synthetic, in one direction",
+        )
+
+
 def _unfit(config: Config, form: ExportForm) -> str:
     """The setting that a program has no form for, and what it has; empty where there is none."""
     settings: list[tuple[str, object, tuple[object, ...]]] = [
         (f"model.{key}", getattr(config.model, key), known) for key, known in _KNOWN[form].items()
     ]
     if form != "ctranslate2":
+        settings.append(("directions", config.directions, ((),)))
         heads = config.model.heads
         settings.append(("model.key_value_heads", config.model.key_value_heads or heads, (heads,)))
         settings.append(("tokenizer.kind", config.tokenizer.kind, ("unigram", "bpe", "imported")))

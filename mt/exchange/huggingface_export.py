@@ -20,7 +20,7 @@ from mt.config import Config
 from mt.errors import ModelFolderError
 from mt.events import Listener, Notice, ignore
 from mt.exchange.foreign import BIAS, NEVER, OUTPUT, SHARED, SOURCE, TARGET, Vocabulary
-from mt.exchange.forms import refuse_other_forms
+from mt.exchange.forms import refuse_other_forms, refuse_tags
 from mt.exchange.huggingface import (
     ACTIVATIONS,
     CONFIG,
@@ -61,6 +61,7 @@ def export_huggingface(folder: Path, output: Path, listener: Listener = ignore) 
     loaded = load_model(folder)
     config, model, tokenizers = loaded.config, loaded.model, loaded.tokenizers
     refuse_other_forms(config, "huggingface", name=str(folder))
+    refuse_tags(tokenizers, "huggingface", name=str(folder))
     assert isinstance(model, EncoderDecoder)  # others are refused
     pad = min(tokenizers.source.vocab_size, tokenizers.target.vocab_size) - len(RESERVED) + 2
     source, target = (

@@ -23,6 +23,20 @@ _ROWS = 1000  # at a time
 class Parquet(FileReader):
     """A Parquet file with a column a side, or one of translations."""
 
+    def codes(self) -> tuple[str, ...]:
+        """The names of its columns, or of the fields of one of translations."""
+        import pyarrow
+        from pyarrow import parquet
+
+        try:
+            schema = parquet.read_schema(self._path)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise DataError(
+                f"{shown(self._path)}: not a Parquet file, or damaged: {error}"
+            ) from error
+        fields = [*schema, *(inner for field in schema for inner in _inner(field.type))]
+        return tuple(field.name for field in fields)
+
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError when it is no Parquet file, or lacks the columns."""
         import pyarrow
@@ -40,6 +54,11 @@ class Parquet(FileReader):
             raise DataError(
                 f"{shown(self._path)}: not a Parquet file, or damaged: {error}"
             ) from error
+
+
+def _inner(kind: Any) -> list[Any]:
+    """The fields of a struct of Arrow; of another type none."""
+    return [kind.field(i) for i in range(kind.num_fields)] if hasattr(kind, "field") else []
 
 
 class HubDataset:

@@ -32,6 +32,11 @@ class TabSeparated(FileReader):
     it names the columns or languages that were asked for, or source and target among others.
     """
 
+    def codes(self) -> tuple[str, ...]:
+        """The cells of the first row: languages, where it is a header that names them."""
+        first = next(read_lines(self._path, hint=self._options.hint, is_plain=False), None)
+        return tuple((first or "").split("\t"))
+
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError at a row with too few columns, or too many.
 
@@ -97,6 +102,12 @@ class CommaSeparated(FileReader):
     header when it names the columns or languages asked for, or source and target; without one there
     must be two columns.
     """
+
+    def codes(self) -> tuple[str, ...]:
+        """The cells of the first row: languages, where it is a header that names them."""
+        _, delimiter, lines = self._opened()
+        first = next(lines, "")
+        return tuple(next(csv.reader([first], delimiter=delimiter), []))
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError where quotes or columns are broken."""

@@ -28,14 +28,13 @@ def field_pair(record: dict[str, Any], options: ReadingOptions, origin: str, lin
 
     A value that is null or missing is a fault of the pair; one that is no text raises DataError.
     """
-    nested = record.get("translation")
-    fields = nested if isinstance(nested, dict) and options.columns is None else record
+    fields = _fields(record, options)
     names = list(fields)
     columns = named_columns(names, options)
     if columns is None:
         # One missing side is a fault of the pair, not of the file.
         source, target = asked_columns(names, options)
-        if bool(source) != bool(target):
+        if bool(source) != bool(target) or (options.of_several and options.languages):
             return Pair("", "", origin, line, NO_TARGET if source else NO_SOURCE)
         if len(names) != 2 or options.columns is not None or options.languages is not None:
             raise no_such_columns(f"{origin}:{line}", names, options)
@@ -52,8 +51,20 @@ def field_pair(record: dict[str, Any], options: ReadingOptions, origin: str, lin
     return Pair(left, right, origin, line)
 
 
+def _fields(record: dict[str, Any], options: ReadingOptions) -> dict[str, Any]:
+    nested = record.get("translation")
+    return nested if isinstance(nested, dict) and options.columns is None else record
+
+
 class Json(FileReader):
     """JSON objects: one a line, or as one document, an array or an object that holds one."""
+
+    def codes(self) -> tuple[str, ...]:
+        """The keys of all records, each once: languages may be among them."""
+        found: dict[str, None] = {}
+        for _, record in self._each():
+            found.update(dict.fromkeys(_fields(record or {}, self._options)))
+        return tuple(found)
 
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; raises DataError at a line that is no JSON object.
@@ -61,6 +72,15 @@ class Json(FileReader):
         Numbers are kept as they are written; a blank line is passed over. A document of several
         lines is held in memory, and the line of its pairs is their number.
         """
+        origin = shown(self._path)
+        for number, record in self._each():
+            if record is None:
+                yield Pair("", "", origin, number, INVALID)
+            else:
+                yield field_pair(record, self._options, origin, number)
+
+    def _each(self) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        """The records with their lines, or numbers; None for what is not UTF-8."""
         origin = shown(self._path)
         options = self._options
         read = read_lines(
@@ -70,19 +90,18 @@ class Json(FileReader):
         is_first = True
         for number, line in lines:
             if line is None:
-                yield Pair("", "", origin, number, INVALID)
+                yield number, None
                 continue
             if not line.strip():
                 continue
             if is_first and not _is_json(line):
                 value = _value(_document(line, lines, origin), origin, number)
-                for count, record in enumerate(_records(value, origin), start=1):
-                    yield field_pair(record, options, origin, count)
+                yield from enumerate(_records(value, origin), start=1)
                 return
             is_first = False
             where = f"{origin}:{number}"
             for record in _records(_value(line, origin, number), where):
-                yield field_pair(record, options, origin, number)
+                yield number, record
 
 
 def _document(first: str, lines: Iterator[tuple[int, str | None]], origin: str) -> str:

@@ -19,6 +19,8 @@ class ReadingOptions:
     """Codes of source and target that the user asked for."""
     columns: tuple[str, str] | None = None
     """Names, or numbers from 1, of the columns of source and target."""
+    of_several: bool = False
+    """Whether units of other languages are expected: pairs with a fault, and no error."""
     keep_invalid: bool = False
     """Give a side that is not UTF-8 as a pair with a fault; else it raises DataError."""
     hint: str = CONVERT

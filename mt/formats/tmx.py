@@ -43,6 +43,11 @@ class Tmx(FileReader):
                 return codes[0], codes[1]
         return None
 
+    def codes(self) -> tuple[str, ...]:
+        """The languages of all units, each once."""
+        units = (unit for event, unit in self._elements("tu") if event == "end")
+        return tuple(dict.fromkeys(code for unit in units for code, _ in _variants(unit)))
+
     def __iter__(self) -> Iterator[Pair]:
         """Read the pairs; a unit that lacks a side is a pair with a fault.
 

@@ -7,12 +7,14 @@ The text is in `card.md`. It begins with front matter as hubs of models read it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
+from itertools import chain
 from string import Template
 
 from mt import __version__
 from mt.config import Config
+from mt.directions import Direction
 from mt.events import CorpusRead, RunDescribed, Validated
 from mt.model_folder.facts import CardFacts
 from mt.model_folder.scores import SetResult
@@ -28,7 +30,7 @@ _HUB_METRICS = {"BLEU": "bleu", "chrF2": "chrf", "exact": "exact_match"}
 def model_card(facts: CardFacts) -> str:
     """The card as Markdown."""
     config, best, corpus = facts.config, facts.best, facts.corpus
-    languages = _yaml_list(filter(None, (config.source_language, config.target_language)))
+    languages = _yaml_list(_languages(config))
     metrics = [_HUB_METRICS[name] for name in (best.scores if best else ()) if name in _HUB_METRICS]
     text = (resources.files("mt.model_folder") / "card.md").read_text("utf-8")
     return Template(text).substitute(
@@ -99,7 +101,24 @@ def _yaml_list(values: Iterable[str]) -> str:
 
 
 def _direction(config: Config) -> str:
+    if config.directions:
+        directions = map(Direction.parse, config.directions)
+        return ", ".join(f"{each.source} → {each.target}" for each in directions)
     return f"{config.source_language or 'source'} → {config.target_language or 'target'}"
+
+
+def _languages(config: Config) -> Iterator[str]:
+    """All languages that are known, perhaps several times."""
+    directions = map(Direction.parse, config.directions)
+    known = (
+        chain.from_iterable(directions)
+        if config.directions
+        else (
+            config.source_language,
+            config.target_language,
+        )
+    )
+    return filter(None, known)
 
 
 def _parent(config: Config) -> str:

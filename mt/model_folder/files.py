@@ -10,6 +10,7 @@ imported.json        where they come from, if `mt import` made them
 README.md            the model card
 scores.json          scores of test sets, if `mt eval --card` was run
 dev.source, .target  the validation set
+dev.directions       the direction of each of its lines, of a model of several languages
 seen-lines.safetensors  keys of the lines that it was trained on
 engine/              conversions for other engines, each with its check, if they were made
 training/            what resuming needs; may be deleted afterwards
@@ -24,6 +25,7 @@ from pathlib import Path
 from mt import __version__
 from mt.config import Config
 from mt.config.toml import from_toml, to_toml
+from mt.directions import Direction
 from mt.errors import ConfigError, ModelFolderError
 from mt.files import write_text
 from mt.files.lines import split_lines
@@ -32,6 +34,7 @@ from mt.text.tokenizer_pair import TokenizerPair
 
 FORMAT_VERSION = 2
 DEV = ("dev.source", "dev.target")
+DEV_DIRECTIONS = "dev.directions"
 CONFIG, WEIGHTS, METRICS, CARD, TRAINING = (
     "config.toml",
     "model.safetensors",
@@ -80,10 +83,13 @@ def read_config(folder: Path) -> Config:
         raise ModelFolderError(error.message, hint=error.hint) from error
 
 
-def read_dev_pairs(folder: Path, names: Sequence[str] = DEV) -> list[tuple[str, str]]:
+def read_dev_pairs(
+    folder: Path, names: Sequence[str] = DEV, *, target: str = ""
+) -> list[tuple[str, str]]:
     """The validation set of a model folder; none where its files are not there.
 
-    `names` are those of its files.
+    `names` are those of its files. Of several directions those into `target` are given; without
+    it, all.
 
     Raises ModelFolderError where they cannot be read or have unequal numbers of lines.
     """
@@ -102,7 +108,28 @@ def read_dev_pairs(folder: Path, names: Sequence[str] = DEV) -> list[tuple[str, 
             f"{folder} is damaged: {names[0]} has {len(sources)} lines, {names[1]} has "
             f"{len(targets)}"
         )
-    return list(zip(sources, targets, strict=True))
+    pairs = list(zip(sources, targets, strict=True))
+    if not target or names != DEV or not (folder / DEV_DIRECTIONS).exists():
+        return pairs
+    directions = read_dev_directions(folder)
+    if len(directions) != len(pairs):
+        raise ModelFolderError(
+            f"{folder} is damaged: {DEV_DIRECTIONS} has {len(directions)} lines, {names[0]} has "
+            f"{len(pairs)}"
+        )
+    return [pair for pair, each in zip(pairs, directions, strict=True) if each.target == target]
+
+
+def read_dev_directions(folder: Path) -> list[Direction]:
+    """The direction of each line of the validation set of a model of several languages.
+
+    Raises ModelFolderError where they cannot be read.
+    """
+    path = folder / DEV_DIRECTIONS
+    try:
+        return list(map(Direction.parse, path.read_text("utf-8").splitlines()))
+    except (OSError, ValueError) as error:
+        raise ModelFolderError(f"{path} is missing or damaged: {error}") from error
 
 
 def _format_version(text: str) -> int | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from mt.corpus.cleaning import TextRules
 from mt.corpus.store import TokenBlock, write_tokens
 from mt.errors import DataError
 from mt.events import Listener, Notice
 from mt.formats.pair import Reader
+from mt.preparation.marks import NO_MARKS, Marks
 from mt.preparation.tokenise import report_unknown
 from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
@@ -58,18 +62,29 @@ def read_dev(readers: Iterable[Reader], *, rules: TextRules, listener: Listener)
 
 
 def store_dev_tokens(
-    folder: Path, tokenizers: TokenizerPair, dev: DevSet, *, listener: Listener
+    folder: Path,
+    tokenizers: TokenizerPair,
+    dev: DevSet,
+    *,
+    marks: Marks = NO_MARKS,
+    listener: Listener,
 ) -> None:
     """Tokenise the validation pairs that have text on both sides, for the validation loss."""
-    pairs = [
-        (source, target)
-        for source, target in zip(dev.sources, dev.targets, strict=True)
+    numbers = (number for number, (_, count) in enumerate(dev.origins) for _ in range(count))
+    found = [
+        (number, (source, target))
+        for number, source, target in zip(numbers, dev.sources, dev.targets, strict=True)
         if not tokenizers.source.is_blank(source) and not tokenizers.target.is_blank(target)
     ]
+    pairs = [pair for _, pair in found]
     left = tokenizers.source.encode_batch([source for source, _ in pairs])
     right = tokenizers.target.encode_batch([target for _, target in pairs])
     size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-    write_tokens(folder / DEV_TOKENS, [TokenBlock.of(left, right)], vocab_size=size)
+    block = TokenBlock.of(left, right)
+    origins = np.fromiter((number for number, _ in found), dtype=np.uint16, count=len(found))
+    source_side = marks.led(block.source, origins, tokenizers, of_dev=True)
+    block = dataclasses.replace(block, source=source_side)
+    write_tokens(folder / DEV_TOKENS, [block], vocab_size=size)
     num_unknown = sum(ids.count(UNKNOWN) for ids in (*left, *right))
     num_tokens = sum(map(len, (*left, *right)))
     report_unknown("the validation set", num_unknown, num_tokens, listener)

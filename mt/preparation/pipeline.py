@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt.config import Config
+from mt.corpus.balance import times
 from mt.corpus.cleaning import Cleaner, TextRules
 from mt.corpus.keys import KeyTable, keys_of
 from mt.corpus.store import TokenBlock, read_pairs, write_pairs, write_tokens
@@ -25,6 +26,7 @@ from mt.formats.pair import Pair, Reader
 from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
 from mt.preparation.dev_set import DevSet, read_dev, store_dev_tokens
+from mt.preparation.marks import NO_MARKS, Marks
 from mt.preparation.tokenise import encoded_blocks, report_unknown
 from mt.preparation.tokenizers import StoredPairs, train_tokenizers, with_truecaser
 from mt.text import symbols
@@ -54,6 +56,7 @@ class CorpusInputs:
     """Sets that the corpus must not hold; `also` is among them."""
     also: tuple[Reader, ...] = ()
     """Further validation sets."""
+    marks: Marks = NO_MARKS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +92,8 @@ def prepare(
     if inputs.dev:
         dev = read_dev(inputs.dev, rules=rules_of(draft), listener=listener)
     stamps = _stamps(inputs.train)
-    cleaner = store_texts(inputs.train, folder, draft, listener=listener)
+    marks = inputs.marks
+    cleaner = store_texts(inputs.train, folder, draft, marks=marks, listener=listener)
     if _stamps(inputs.train) != stamps:
         raise DataError(
             "the corpus changed while it was read", hint="Start again when it is complete"
@@ -99,17 +103,23 @@ def prepare(
     config = settle(CorpusRead(origins=cleaner.summary()))
     rows = cleaner.for_training
     pairs = StoredPairs(folder / PAIRS)
-    tokenizers = tokenizers or train_tokenizers(pairs, config, rows, listener=listener)
+    if tokenizers is None:
+        counts = [origin.num_used for origin in cleaner.summary()]
+        weights = marks.weights(counts, config.corpus.balance)
+        how_often = None if set(weights) == {1.0} else times(rows, cleaner.origins, weights)
+        tokenizers = train_tokenizers(pairs, config, rows, how_often=how_often, listener=listener)
+        tokenizers = marks.with_tags(tokenizers)
     tokenizers = with_truecaser(tokenizers, pairs, config, rows)
     store_tokens(
         folder,
         tokenizers,
         cleaner,
         max_length=config.corpus.max_length if "long" in config.corpus.drop else None,
+        marks=marks,
         num_processes=num_processes,
         listener=listener,
     )
-    store_dev_tokens(folder, tokenizers, dev, listener=listener)
+    store_dev_tokens(folder, tokenizers, dev, marks=marks, listener=listener)
     _store_keys(folder / SEEN, cleaner)
     (folder / PAIRS).unlink()
     corpus = CorpusRead(origins=cleaner.summary())
@@ -124,11 +134,22 @@ def _stamps(readers: Sequence[Reader]) -> list[tuple[int, int]]:
 
 
 def store_texts(
-    readers: Iterable[Reader], folder: Path, config: Config, *, listener: Listener
+    readers: Iterable[Reader],
+    folder: Path,
+    config: Config,
+    *,
+    marks: Marks = NO_MARKS,
+    listener: Listener,
 ) -> Cleaner:
     """Read a corpus into `folder`; gives what is known of its rows."""
     listener(StageStarted(name="reading the corpus"))
-    cleaner = Cleaner(config.corpus, rules_of(config), listener)
+    cleaner = Cleaner(
+        config.corpus,
+        rules_of(config),
+        listener,
+        groups=marks.groups,
+        never_held_out=marks.synthetic,
+    )
     write_pairs(folder / PAIRS, cleaner.pairs(readers))
     return cleaner
 
@@ -173,6 +194,7 @@ def store_tokens(
     cleaner: Cleaner,
     *,
     max_length: int | None,
+    marks: Marks = NO_MARKS,
     num_processes: int,
     listener: Listener,
 ) -> None:
@@ -197,12 +219,13 @@ def store_tokens(
             for index in np.flatnonzero(~fits).tolist():
                 cleaner.drop_long(pairs[index], int(block_rows[index]))
             source, target = source.only(fits), target.only(fits)
+            origins = cleaner.origins[block_rows[fits]]
             num_tokens += len(source.ids) + len(target.ids)
             num_unknown += int((source.ids == UNKNOWN).sum() + (target.ids == UNKNOWN).sum())
             yield TokenBlock(
-                source=source,
+                source=marks.led(source, origins, tokenizers),
                 target=target,
-                origins=cleaner.origins[block_rows[fits]],
+                origins=origins,
             )
 
     listener(StageStarted(name="tokenising the corpus"))

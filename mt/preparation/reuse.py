@@ -26,6 +26,7 @@ from mt.files import replaced_file, write_text
 from mt.files.digests import blake2b, blake2b_of_text, blocks_of_file, sha256
 from mt.formats.pair import Reader
 from mt.languages import base_code
+from mt.preparation.marks import NO_MARKS, Marks
 from mt.text.subwords import recipe
 from mt.text.tokenizer_pair import TokenizerPair
 
@@ -144,11 +145,13 @@ def key_of_run(
     corpus: Sequence[str],
     others: Iterable[Sequence[str]],
     tokenizers: TokenizerPair | None = None,
+    marks: Marks = NO_MARKS,
 ) -> str:
     """The key of a prepared corpus, from the digests of its files; empty if one has none.
 
     `others` are the digests of the validation set and of the sets that the corpus must not hold;
-    `tokenizers` are those of the model that is fine-tuned, else they follow from the corpus.
+    `tokenizers` are those of the model that is fine-tuned, else they follow from the corpus;
+    `marks` are the tags of the corpora.
     """
     digests = [list(corpus), *map(list, others)]
     if not all(digest for group in digests for digest in group):
@@ -164,6 +167,8 @@ def key_of_run(
         "language": base_code(config.source_language),  # whose case the truecaser learns
         "tokenizer": dataclasses.asdict(config.tokenizer),
     }
+    if marks != NO_MARKS:
+        parts["marks"] = dataclasses.asdict(marks)
     if tokenizers is not None:
         models = (tokenizers.source.model, tokenizers.target.model)
         parts["tokenizer models"] = [blake2b([model], num_bytes=64) for model in models]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, repeat
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +40,17 @@ class StoredPairs:
 
 
 def train_tokenizers(
-    pairs: StoredPairs, config: Config, rows: NDArray[np.bool_], *, listener: Listener
+    pairs: StoredPairs,
+    config: Config,
+    rows: NDArray[np.bool_],
+    *,
+    how_often: NDArray[np.int64] | None = None,
+    listener: Listener,
 ) -> TokenizerPair:
-    """Train the tokenizers on the `rows` of the stored corpus, an even sample of very many."""
+    """Train the tokenizers on the `rows` of the stored corpus, an even sample of very many.
+
+    With `how_often`, each row comes as often as it says.
+    """
     size = config.tokenizer.vocab_size
     if size is None:
         raise ValueError("the vocabulary size must be settled before")
@@ -58,10 +66,14 @@ def train_tokenizers(
             text = f"the tokenizer is trained on every {stride}th pair: {num_pairs // stride} pairs"
             listener(Notice(text=text))
 
+    if how_often is not None:
+        rows = rows & (how_often > 0)
+
     def texts(*sides: int) -> Iterator[str]:
-        for pair in pairs.rows(rows):
+        counts = repeat(1) if how_often is None else iter(how_often[rows].tolist())
+        for pair, count in zip(pairs.rows(rows), counts, strict=False):
             for side in sides:
-                yield pair.source if side == 0 else pair.target
+                yield from [pair.source if side == 0 else pair.target] * count
 
     def learnt(name: str, *sides: int) -> Tokenizer:
         if kind == "symbols":

@@ -173,7 +173,12 @@ def _shared_dev_set(models: Sequence[Path]) -> dict[str, bytes]:
     """The files of the validation set, where all models have the same."""
     try:
         sets = [
-            {name: (model / name).read_bytes() for name in model_folder.DEV} for model in models
+            {
+                name: (model / name).read_bytes()
+                for name in (*model_folder.DEV, model_folder.DEV_DIRECTIONS)
+                if name in model_folder.DEV or (model / name).exists()
+            }
+            for model in models
         ]
     except OSError:
         return {}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
-from mt.errors import ModelFolderError
+from mt.directions import targets_of
+from mt.errors import ConfigError, ModelFolderError
 from mt.events import Listener, Notice, ignore
 from mt.exchange.conversion import convert
 from mt.exchange.ctranslate2 import library_version
@@ -20,9 +22,10 @@ from mt.exchange.kept import (
     name_of_weights,
 )
 from mt.files import new_folder
-from mt.model_folder.folder import LoadedModel, read_dev_pairs
+from mt.model_folder.folder import LoadedModel, read_config, read_dev_pairs
 from mt.tasks.dev_scores import scoring_for
 from mt.tasks.engine import engine_translator, num_cores
+from mt.translation.aim import aimed, directions_of
 from mt.translation.finder import Finder
 from mt.translation.line_translator import LineTranslator
 from mt.translation.options import TranslationOptions
@@ -55,7 +58,17 @@ def make_conversion(
     installed.
     """
     library = library_version()
-    pairs = _some_of(read_dev_pairs(model) if pairs is None else pairs)
+    targets = targets_of(directions_of(read_config(model)))
+    if pairs is not None and len(targets) > 1:
+        raise ConfigError(
+            f"--check is for one target language, and {model} has {', '.join(targets)}",
+            hint="Leave it out: its validation set has all of them",
+        )
+    parts = {
+        target: _some_of(read_dev_pairs(model, target=target) if pairs is None else pairs)
+        for target in targets or ("",)
+    }
+    pairs = [pair for part in parts.values() for pair in part]
     if not any(source for source, _ in pairs):
         raise ModelFolderError(
             f"{model} has no validation set to check CTranslate2 on",
@@ -68,7 +81,7 @@ def make_conversion(
     with new_folder(folder_of(model, precision)) as temporary:
         loaded = convert(model, temporary, stored=precision)
         files = digests_of(temporary)
-        check = _checked(loaded, temporary, precision, pairs, f"{len(pairs)} lines of {text}")
+        check = _checked_each(loaded, temporary, precision, parts, text)
         kept = KeptConversion(
             folder=temporary,
             weights=weights,
@@ -88,6 +101,33 @@ def _some_of(pairs: _Pairs) -> _Pairs:
     """All pairs, or so many evenly over them."""
     count = min(len(pairs), _MOST_LINES)
     return [pairs[number * len(pairs) // count] for number in range(count)]
+
+
+def _checked_each(
+    loaded: LoadedModel,
+    folder: Path,
+    precision: EnginePrecision,
+    parts: Mapping[str, _Pairs],
+    text: str,
+) -> Check:
+    """Compare for each target language: the first failure, or the means of all."""
+    checks = []
+    for target, pairs in parts.items():
+        config, tokenizers = aimed(loaded.config, loaded.tokenizers, target)
+        part = dataclasses.replace(loaded, config=config, tokenizers=tokenizers)
+        name = f"{len(pairs)} lines of {text}" + (f" into {target}" if target else "")
+        checks.append(_checked(part, folder, precision, pairs, name))
+        if len(parts) == 1 or checks[-1].failure is not None:
+            return checks[-1]
+    num_lines = sum(each.num_lines for each in checks)
+    return Check(
+        text=f"{num_lines} lines of {text}, into {len(checks)} languages",
+        num_lines=num_lines,
+        num_tied=sum(each.num_tied for each in checks),
+        own_bleu=fmean(each.own_bleu for each in checks),
+        engine_bleu=fmean(each.engine_bleu for each in checks),
+        signature=" / ".join(dict.fromkeys(each.signature for each in checks)),
+    )
 
 
 def _checked(

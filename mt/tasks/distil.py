@@ -182,7 +182,12 @@ def _languages(config: Config) -> tuple[str, str] | None:
 
 
 def _refuse_other_languages(request: DistilRequest, config: Config) -> None:
-    """Raise ConfigError where the corpus is to be read in a direction that is not the teacher's."""
+    """Raise ConfigError for a direction that is not the teacher's, and where it has several."""
+    if config.directions:
+        raise ConfigError(
+            f"{request.teacher} translates in several directions, and a student has one",
+            hint="Translate its text by mt translate --to, and train on that",
+        )
     known, asked = _languages(config), request.languages
     if known and asked and not all(map(is_same_language, known, asked)):
         raise ConfigError(

@@ -156,7 +156,7 @@ def scorer_for(translator: LineTranslator, folder: Path) -> Scorer:
         translator.tokenizers,
         translator.config,
         others=translator.others if isinstance(translator, Translator) else (),
-        examples=read_dev_pairs(folder),
+        examples=read_dev_pairs(folder, target=translator.config.target_language),
     )
 
 

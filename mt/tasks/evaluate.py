@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mt.config import Config
 from mt.errors import ConfigError
 from mt.evaluation.metrics import Measured, Metric, Recipe, measure, metrics_for, too_long_for_ter
 from mt.evaluation.results import TEST_NAMES, Result, Sampling, results_of
 from mt.events import Event, Listener, Notice, ignore
-from mt.model_folder.folder import read_config
+from mt.formats.text import language_suffix
+from mt.model_folder.folder import load_tokenizers, read_config
 from mt.tasks.requests import EvaluateRequest, TranslateRequest
 from mt.tasks.scored_text import (
     System,
@@ -29,6 +31,7 @@ from mt.tasks.trivial_systems import (
     overlap_with_training,
     score_trivial,
 )
+from mt.translation.aim import aimed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +96,8 @@ def evaluate(request: EvaluateRequest, listener: Listener = ignore) -> Evaluatio
     config = None if request.model is None else read_config(Path(request.model))
     known = "", request.scoring.target_language or ""
     if config is not None:
+        assert request.model is not None
+        request, config = _aimed(request, Path(request.model), config)
         known = config.source_language, config.target_language
     test = read_test_set(request, systems, known, hear)
     sources, references = test.sources, test.references
@@ -130,7 +135,8 @@ def evaluate(request: EvaluateRequest, listener: Listener = ignore) -> Evaluatio
     trivial, overlap = None, None
     if request.trivial and sources is not None:
         folders = [] if request.model is None else [Path(request.model), *map(Path, request.others)]
-        trivial = score_trivial(folders, sources, metrics, results[: len(metrics)], hear)
+        to = "" if config is None else config.target_language
+        trivial = score_trivial(folders, sources, metrics, results[: len(metrics)], hear, to=to)
         if folders:
             overlap = overlap_with_training(folders, sources, references, hear)
     if request.paired is not None:
@@ -182,6 +188,18 @@ def _without_slow_ter(
     names = recipe.metrics[:position] + recipe.metrics[position + 1 :]
     others = metrics[:position] + metrics[position + 1 :]
     return dataclasses.replace(recipe, metrics=names), others, {"TER": reason}
+
+
+def _aimed(request: EvaluateRequest, model: Path, config: Config) -> tuple[EvaluateRequest, Config]:
+    """With what is known of the languages of a model of several, by what is asked for.
+
+    Raises ConfigError for a language that the model does not translate into.
+    """
+    source = "" if request.source is None else language_suffix(Path(request.source))
+    tokenizers = load_tokenizers(model, config)
+    config, _ = aimed(config, tokenizers, request.decoding.to, source=source)
+    decoding = dataclasses.replace(request.decoding, source_language=source)
+    return dataclasses.replace(request, decoding=decoding), config
 
 
 def _explained(sampling: Sampling, name: str) -> str:

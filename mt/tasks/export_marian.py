@@ -15,7 +15,7 @@ from mt import __version__
 from mt.errors import ModelFolderError
 from mt.events import Listener, Notice, ignore
 from mt.exchange.foreign import to_model
-from mt.exchange.forms import refuse_other_forms
+from mt.exchange.forms import refuse_other_forms, refuse_tags
 from mt.exchange.huggingface_export import CHECK
 from mt.exchange.marian import read_marian
 from mt.exchange.marian_export import MODEL, write_marian
@@ -66,6 +66,7 @@ def export_marian(folder: Path, output: Path, listener: Listener = ignore) -> No
     """
     loaded = load_model(folder)
     refuse_other_forms(loaded.config, "marian", name=str(folder))
+    refuse_tags(loaded.tokenizers, "marian", name=str(folder))
     pairs = read_dev_pairs(folder)
     pairs = [pairs[i] for i in fixed_sample(len(pairs))] if pairs else []
     with new_folder(output.absolute()) as temporary:

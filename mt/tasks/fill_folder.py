@@ -24,9 +24,17 @@ from mt.model_folder import folder as model_folder
 from mt.model_folder.seen_lines import FILE as SEEN
 from mt.model_folder.seen_lines import SeenLines
 from mt.preparation import dev_set, pipeline
+from mt.preparation.marks import Marks
 from mt.preparation.reuse import Prepared, digest_of, find_prepared, key_of_run, take_over
 from mt.tasks.advice import tell_few_pairs
 from mt.tasks.also_dev import store_also_dev
+from mt.tasks.directed_inputs import (
+    dev_name_of,
+    directions_of_run,
+    name_of,
+    open_directed,
+    with_synthetic,
+)
 from mt.tasks.fine_tune import Start, settle_new_tokenizer
 from mt.tasks.rejected_pairs import rejected_pairs
 from mt.tasks.requests import TrainRequest
@@ -80,28 +88,39 @@ def open_inputs(plan: RunPlan) -> tuple[pipeline.CorpusInputs, Values]:
     """
     request, start = plan.request, plan.start
     draft = plan.draft(plan.overrides)
+    directions = directions_of_run(request, start)
     languages = request.languages or (None if start is None else start.languages)
+    if len(request.directions) == 1:
+        (languages,) = request.directions
     reading = ReadingOptions(languages=languages, columns=request.columns)
     drops_invalid = "not_utf8" in draft.corpus.drop
     hint = f"{CONVERT}, or pass --drop not_utf8 to leave such pairs out"
-    opened = open_corpora(
-        request.corpus, dataclasses.replace(reading, keep_invalid=drops_invalid, hint=hint)
-    )
-    known = opened.source_language, opened.target_language
-    reading = dataclasses.replace(reading, languages=known if all(known) else None)
-    also = open_corpora(request.also_dev, reading).readers
-    inputs = pipeline.CorpusInputs(
-        train=opened.readers,
-        dev=open_corpora(request.dev, reading).readers,
-        against=(*open_corpora(request.against, reading).readers, *also),
-        also=also,
-    )
+    of_corpus = dataclasses.replace(reading, keep_invalid=drops_invalid, hint=hint)
+    if directions:
+        inputs = open_directed(request, directions, of_corpus, plan.tokenizers)
+        sides = (set(side) for side in zip(*directions, strict=True))
+        known = tuple(side.pop() if len(side) == 1 else "" for side in sides)
+    else:
+        _require_no_balance(draft)
+        opened = open_corpora(request.corpus, of_corpus)
+        known = opened.source_language, opened.target_language
+        reading = dataclasses.replace(reading, languages=known if all(known) else None)
+        also = open_corpora(request.also_dev, reading).readers
+        inputs = pipeline.CorpusInputs(
+            train=opened.readers,
+            dev=open_corpora(request.dev, reading).readers,
+            against=(*open_corpora(request.against, reading).readers, *also),
+            also=also,
+        )
+        of_corpus = dataclasses.replace(of_corpus, languages=reading.languages)
+        inputs = with_synthetic(inputs, request, of_corpus, plan.tokenizers)
     weights = _weights(inputs.train, request.weights, draft.corpus.weights)
     values = dict(plan.overrides)
     values["corpus"] = {**values.get("corpus", {}), "weights": weights}
     values[""] = {
-        "source_language": known[0] or draft.source_language,
-        "target_language": known[1] or draft.target_language,
+        "source_language": known[0] or ("" if directions else draft.source_language),
+        "target_language": known[1] or ("" if directions else draft.target_language),
+        "directions": tuple(map(str, directions)),
         **values.get("", {}),
         "fine_tuned_from": "" if start is None else start.name,
     }
@@ -125,7 +144,8 @@ def fill_folder(
         for readers in (inputs.train, inputs.dev, inputs.against)
     )
     also = store_also_dev(training, inputs.also, pipeline.rules_of(draft), listener)
-    key = key_of_run(draft, corpus=digests, others=others, tokenizers=given)
+    marks = inputs.marks
+    key = key_of_run(draft, corpus=digests, others=others, tokenizers=given, marks=marks)
     rejected = None if plan.request.rejected is None else Path(plan.request.rejected)
     # The pairs left out are known only to a run that reads them.
     other = None
@@ -160,14 +180,18 @@ def fill_folder(
     config = config.with_values({"tokenizer": {"vocab_size": tokenizers.target.vocab_size}})
     config = dataclasses.replace(config, longest_source=_longest_source(training, start))
     config = settle_new_tokenizer(start, config, tokenizers, listener)
+    config = _balanced(config, marks, prepared.corpus)
     prepared = prepared.of_run(
         tokenizers=tokenizers,
-        names=[reader.files[0] for reader in inputs.train],
-        dev_names=[reader.files[0] for reader in inputs.dev or inputs.train],
+        names=list(map(name_of, inputs.train)),
+        dev_names=list(map(dev_name_of, inputs.dev or inputs.train)),
         digests=digests,
         weights=config.corpus.weights,
     )
     prepared = dataclasses.replace(prepared, also=also)
+    if config.directions:
+        lines = [f"{name}\n" for name, count in prepared.dev for _ in range(count)]
+        write_text(folder / model_folder.DEV_DIRECTIONS, "".join(lines))
     listener(prepared.corpus)
     if start is None and not config.tokenizer.takes_symbols:
         tell_few_pairs(prepared.corpus.num_used, listener)
@@ -245,6 +269,25 @@ def settle_sizes(
     if chosen:
         listener(Notice(text=f"{' and '.join(chosen)}: what fits {num_pairs} pairs"))
     return config
+
+
+def _require_no_balance(draft: Config) -> None:
+    """Raise ConfigError for a balance between directions where there is one."""
+    require(
+        draft.corpus.balance == 1,
+        "--balance is between directions, and there is one: name several by --langs",
+    )
+
+
+def _balanced(config: Config, marks: Marks, corpus: CorpusRead) -> Config:
+    """With the weights of corpora by the balance of their directions, over those that are given."""
+    counts = [origin.num_used for origin in corpus.origins]
+    weights = marks.weights(counts, config.corpus.balance)
+    if set(weights) == {1.0}:
+        return config
+    given = config.corpus.weights or (1.0,) * len(weights)
+    product = tuple(one * other for one, other in zip(weights, given, strict=True))
+    return config.with_values({"corpus": {"weights": product}})
 
 
 def _weights(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from mt.errors import DataError
@@ -12,6 +13,7 @@ from mt.reporting.attention import AttendedPair, attend_to_pair
 from mt.reporting.attention_image import require_matplotlib, write_images
 from mt.reporting.attention_page import attention_page
 from mt.tasks.requests import InspectRequest
+from mt.translation.aim import aimed
 from mt.translation.options import TranslationOptions
 from mt.translation.translator import Translator
 
@@ -29,6 +31,8 @@ def inspect(request: InspectRequest, listener: Listener = ignore) -> list[Path]:
     output, model = Path(request.output), Path(request.model)
     require_writable(output)
     loaded = load_onto(model, device=request.device, search=None)
+    config, tokenizers = aimed(loaded.config, loaded.tokenizers, request.to)
+    loaded = dataclasses.replace(loaded, config=config, tokenizers=tokenizers)
     if request.target is not None:
         attended = attend_to_pair(loaded, request.source, request.target, listener=listener)
     else:

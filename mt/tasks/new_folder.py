@@ -24,7 +24,7 @@ _PREPARING = "preparing"
 saved. A folder that has it, and no state, holds nothing but what a kill left of a preparation."""
 _FILES = (
     *(model_folder.CONFIG, model_folder.METRICS, model_folder.CARD, SEEN),
-    *(*model_folder.DEV, *TOKENIZERS, TRUECASE),
+    *(*model_folder.DEV, model_folder.DEV_DIRECTIONS, *TOKENIZERS, TRUECASE),
 )
 _FOLDERS = (TENSORBOARD, model_folder.TRAINING)
 

@@ -66,6 +66,11 @@ def report(request: ReportRequest, listener: Listener = ignore) -> Path:
     unscored = ""
     if request.training_only:
         unscored = "Nothing was scored: --training-only was given."
+    elif source is None and read_config(model).directions:
+        unscored = (
+            "Nothing was scored: the model has several directions, of which the curves show the "
+            "scores. Give SOURCE, REFERENCE and --to for more."
+        )
     elif source is None:
         source, *references = (model / name for name in DEV)
         if not read_dev_pairs(model):
@@ -257,6 +262,7 @@ def _attention(
 
     scorer = Scorer.load(
         Path(request.model),
+        to=request.decoding.to,
         device=request.decoding.device,
         keep_case=request.decoding.keep_case,
         listener=warnings_only,

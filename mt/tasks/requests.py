@@ -64,6 +64,7 @@ class CorpusRequest:
     against: Sequence[str] = ()
     """Test sets whose lines the corpus must not hold."""
     languages: tuple[str, str] | None = None
+    """Source and target."""
     columns: tuple[str, str] | None = None
     """Names, or numbers from 1, of the columns of source and target."""
 
@@ -86,6 +87,12 @@ class TrainRequest(CorpusRequest):
 
     output: StrPath | None = None
     resume: StrPath | None = None
+    directions: Sequence[tuple[str, str]] = ()
+    """Directions of a model of several languages; each file is read in those that it holds."""
+    balance: float | None = None
+    """T: a direction with n pairs comes in proportion to n^(1/T)."""
+    synthetic: Sequence[str] = ()
+    """Further corpora, whose sources a model made: a tag says so."""
     start: StrPath | None = None
     """Model folder whose weights, tokenizer and architecture the run starts from."""
     new_tokenizer: bool = False
@@ -138,6 +145,10 @@ class SearchOverrides:
 class Decoding:
     """How a model translates: search settings, terms, and where to compute."""
 
+    to: str = ""
+    """The target language, of a model of several."""
+    source_language: str = ""
+    """What the lines are in, where that is known."""
     search: SearchOverrides = SearchOverrides()
     engine: EngineName = "mt"
     """Scores are those of mt's own search, unless another engine is asked for."""
@@ -205,6 +216,8 @@ class ScoreRequest:
     """Without `target`, a file that holds both sides."""
     target: StrPath | None = None
     """One of the two files may be "-", standard input."""
+    to: str = ""
+    """The target language, of a model of several."""
     length_penalty: LengthPenalty | None = None
     alpha: float | None = None
     with_alignment: bool = False
@@ -315,6 +328,8 @@ class InspectRequest:
     model: StrPath
     source: str
     target: str | None = None
+    to: str = ""
+    """The target language, of a model of several."""
     output: StrPath = "attention.html"
     png: bool = False
     device: str = "auto"

@@ -27,6 +27,7 @@ class Scoring:
         self.scorer = Scorer.load(
             Path(request.model),
             *map(Path, request.others),
+            to=request.to,
             search=search,
             device=request.device,
             precision=request.precision,

@@ -26,6 +26,7 @@ from mt.tasks.synthetic_requests import Filtering
 from mt.tasks.translate import Translating, search_settings
 from mt.text.tokenizer_pair import FILES as TOKENIZERS
 from mt.text.truecase_table import FILE as TRUECASE
+from mt.translation.aim import aimed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,8 @@ def made_pairs(request: PairsRequest, listener: Listener) -> MadePairs:
     """Make the pairs, or go on with what an earlier run left of them (`mt.synthetic.make`)."""
     first, *others = request.models
     config, *_ = [model_folder.read_config(model) for model in request.models]
+    tokenizers = model_folder.load_tokenizers(first, config)
+    config, _ = aimed(config, tokenizers, request.decoding.to)
     for model in request.models:
         model_folder.weights_of(model)
     require_writable(request.output)
@@ -78,7 +81,11 @@ def made_pairs(request: PairsRequest, listener: Listener) -> MadePairs:
         rules=rules_of(config),
         search=search,
         key=_key(request.models, search, decoding),
-        filters=lambda: Filters(filters, config, model_folder.read_dev_pairs(first)),
+        filters=lambda: Filters(
+            filters,
+            config,
+            model_folder.read_dev_pairs(first, target=config.target_language),
+        ),
         filter_key=json.dumps([sorted(filters.drop), filters.min_score]),
         translator=load,
         rejected=lambda: rejected_pairs(rejected),
@@ -113,6 +120,7 @@ def _key(models: Sequence[Path], search: SearchConfig, decoding: Decoding) -> st
             }
             for model in models
         ],
+        "to": decoding.to,
         "search": dataclasses.asdict(search),
         "engine": decoding.engine,
         "sampling": None if sampling is None else dataclasses.asdict(sampling),

@@ -13,9 +13,10 @@ from mt.formats import hold_pairs, open_corpora
 from mt.formats.options import ReadingOptions
 from mt.formats.text import read_text_lines
 from mt.languages import is_same_language
-from mt.model_folder.files import read_config
+from mt.model_folder.files import load_tokenizers, read_config
 from mt.tasks.requests import EvaluateRequest, ScoreRequest
 from mt.tasks.scored_text import System, read_references
+from mt.translation.aim import aimed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +132,8 @@ def pairs_to_score(request: ScoreRequest, listener: Listener) -> Iterator[tuple[
     paths = [Path(path) for path in (request.source, request.target) if path is not None]
     if not hold_pairs(paths):
         return None
-    config = read_config(Path(request.model))
+    model = Path(request.model)
+    config = read_config(model)
+    config, _ = aimed(config, load_tokenizers(model, config), request.to)
     found = paired_files(paths, (config.source_language, config.target_language), listener)
     return None if found is None else zip(found.sources, found.targets, strict=True)

@@ -31,6 +31,7 @@ _ON_RESUME = {"output", "resume", "budget", "machine", "tensorboard", "command"}
 _FLAGS = {
     "corpus": "CORPUS",
     "languages": "--langs",
+    "directions": "--langs",
     "weights": "--weight",
     "settings": "--set",
     "start": "--from",
@@ -208,6 +209,7 @@ def _overrides(request: TrainRequest) -> Values:
     fields: dict[str, dict[str, object]] = {
         "model": {"architecture": request.architecture},
         "tokenizer": {"kind": request.tokenizer, "vocab_size": request.vocab_size},
+        "corpus": {"balance": request.balance},
         "training": {"batch_tokens": request.batch_tokens, "seed": request.seed},
     }
     given = {

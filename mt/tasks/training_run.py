@@ -14,6 +14,7 @@ import torch
 from mt.config import Config
 from mt.config.toml import Values
 from mt.corpus.store import TokenStore
+from mt.directions import Direction
 from mt.events import Event, Listener, Notice, to_all
 from mt.model.device import choose_device, choose_training_dtype, set_threads
 from mt.model_folder import folder as model_folder
@@ -197,7 +198,9 @@ def _make_trainer(
 
     def translator(settings: Config) -> Translator:
         quiet = _without_warnings(run.listener)
-        options = TranslationOptions(forks=True)
+        first = config.directions[:1]
+        to = Direction.parse(first[0]).target if first else ""  # validation takes each in turn
+        options = TranslationOptions(forks=True, to=to)
         return Translator(model, tokenizers, settings, options=options, listener=quiet)
 
     def keep_best(progress: Progress) -> None:

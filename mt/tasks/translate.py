@@ -17,6 +17,7 @@ from mt.tasks.line_summary import DoubtCounts, LineSummary, TermCounts
 from mt.tasks.requests import Decoding, SearchOverrides, TranslateRequest
 from mt.text.glossary import Glossary
 from mt.text.placeholders import parse_placeholders
+from mt.translation.aim import unseen_combination
 from mt.translation.options import TranslationOptions
 from mt.translation.translation import Translation
 
@@ -49,6 +50,8 @@ class Translating:
                 has_alignment=request.has_alignment,
             ),
             TranslationOptions(
+                to=decoding.to,
+                source_language=decoding.source_language,
                 search=search,
                 device=decoding.device,
                 devices=decoding.devices,
@@ -64,6 +67,9 @@ class Translating:
             ),
             self._summary,
         )
+        unseen = unseen_combination(self.translator.config)
+        if unseen:
+            listener(Notice(text=unseen, is_warning=True))
         sampling = decoding.sampling
         self.num_samples = sampling.samples if sampling is not None and not decoding.mbr else 1
         self._num_at_limit = 0
@@ -165,4 +171,6 @@ def _utility(
         raise ConfigError("--mbr has an effect with --beam 2 or more only")
     if mbr == "chrf":
         return chrf_utility
-    return bleu_utility(tokenizer_for(read_config(Path(request.model)).target_language).name)
+    return bleu_utility(
+        tokenizer_for(request.decoding.to or read_config(Path(request.model)).target_language).name
+    )

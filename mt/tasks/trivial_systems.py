@@ -19,6 +19,7 @@ from mt.model_folder import folder as model_folder
 from mt.model_folder.seen_lines import FILE, SeenLines
 from mt.preparation.pipeline import TOKENS, rules_of
 from mt.tasks.scored_text import System
+from mt.text.tags import tag_of
 
 _MOST_COMPARISONS = 200_000_000
 """Of test lines with training pairs: some seconds. More pairs are passed over evenly."""
@@ -31,12 +32,17 @@ def copied_source(sources: Sequence[str]) -> System:
 
 
 def nearest_pairs(
-    folders: Sequence[Path], sources: Sequence[str], *, most_pairs: int | None = None
+    folders: Sequence[Path],
+    sources: Sequence[str],
+    *,
+    to: str = "",
+    most_pairs: int | None = None,
 ) -> list[System]:
     """The system that gives the translation of the training source most like its source.
 
     It knows the corpus of the first model folder that still holds one, or `most_pairs` of it; none
-    where none does. Raises ModelFolderError where that is damaged.
+    where none does. Of a model of several languages only pairs into `to` count, if that is given.
+    Raises ModelFolderError where the corpus is damaged.
     """
     for folder in folders:
         path = folder / model_folder.TRAINING / TOKENS
@@ -44,12 +50,17 @@ def nearest_pairs(
             break
     else:
         return []
-    tokenizers = model_folder.load_tokenizers(folder, model_folder.read_config(folder))
+    config = model_folder.read_config(folder)
+    tokenizers = model_folder.load_tokenizers(folder, config)
     store = TokenStore(path)
-    stride = -(-len(store) * len(sources) // _MOST_COMPARISONS)
+    rows: Sequence[int] = range(len(store))
+    if config.directions and to:
+        (tag,) = tokenizers.source.tag_ids([tag_of(to)])
+        rows = [row for row in rows if store.sources([row])[0][0] == tag]
+    stride = -(-len(rows) * len(sources) // _MOST_COMPARISONS)
     if most_pairs is not None:
-        stride = max(stride, -(-len(store) // most_pairs))
-    indices = range(0, len(store), max(stride, 1))
+        stride = max(stride, -(-len(rows) // most_pairs))
+    indices = rows[:: max(stride, 1)]
     queries = [np.array(ids, dtype=np.int64) for ids in tokenizers.source.encode_batch(sources)]
     found = nearest(queries, store.sources(indices))
     targets = store.targets([indices[index] for index in found.tolist()])
@@ -63,12 +74,13 @@ def trivial_systems(
     sources: Sequence[str],
     listener: Listener,
     *,
+    to: str = "",
     most_pairs: int | None = None,
 ) -> list[System]:
     """The copy of the source, and the nearest training pairs where there are any."""
     systems = [copied_source(sources)]
     try:
-        systems += nearest_pairs(folders, sources, most_pairs=most_pairs)
+        systems += nearest_pairs(folders, sources, to=to, most_pairs=most_pairs)
     except ModelFolderError as error:  # of an older mt; the model itself was read
         listener(Notice(text=f"no nearest training pairs: {error}"))
     return systems
@@ -171,6 +183,8 @@ def score_trivial(
     metrics: Sequence[Metric],
     results: Sequence[Result],
     listener: Listener,
+    *,
+    to: str = "",
 ) -> list[TrivialScores]:
     """Score trivial systems, and warn where they do no worse than `results`, of the same metrics.
 
@@ -178,7 +192,7 @@ def score_trivial(
     """
     fast = [metric for metric in metrics if not metric.is_error]
     own = {result.score.name: result.score.score for result in results}
-    systems = trivial_systems(folders, sources, listener)
+    systems = trivial_systems(folders, sources, listener, to=to)
     found = []
     for system in systems if fast else ():
         scores = [each.score() for each in measure(system.hypotheses, fast)]

@@ -15,12 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mt.config import Config
+from mt.directions import Direction
 from mt.errors import ModelFolderError
-from mt.events import Listener
+from mt.events import Listener, ignore
+from mt.model_folder.files import read_dev_directions
 from mt.model_folder.folder import read_dev_pairs
 from mt.tasks.also_dev import AlsoSet
 from mt.tasks.dev_lines import SAMPLE, cut_up, fixed_sample, in_turn
-from mt.tasks.dev_scores import Scoring, interval_of, scores_by_origin, scoring_for
+from mt.tasks.dev_scores import (
+    DirectionScoring,
+    Scoring,
+    interval_of,
+    scores_by_origin,
+    scoring_for,
+)
 from mt.training.best import Extent
 from mt.training.distributed import Ranks
 from mt.training.validation import TranslationScores, ValidationTask, Validator
@@ -30,6 +38,7 @@ _NUM_SHOWN = 2  # translations shown at each validation
 _LEAST_LOOKED_AT = 500  # pairs: a smaller set is translated whole, unless minutes are counted
 _LEAST_BLEU = 1.0  # of the sample, below which the rest is not worth its time
 _CHUNKS_OF_WINDOW, _LEAST_CHUNK = 16, 16
+_LEAST_OF_DIRECTION = 25  # pairs of each direction in the sample
 
 
 def make_validator(
@@ -52,6 +61,8 @@ def make_validator(
     pairs = read_dev_pairs(folder)
     if not pairs:
         raise ModelFolderError(f"{folder} has no validation set")
+    directions = read_dev_directions(folder) if config.directions else []
+    by_direction = DirectionScoring(config, directions, listener) if directions else None
     first = _DevSet(
         sources=[source for source, _ in pairs],
         references=[reference for _, reference in pairs],
@@ -59,7 +70,9 @@ def make_validator(
         ranks=ranks,
         config=config,
         translator=translator,
-        scores_of=scoring_for(config, listener),
+        scores_of=scoring_for(config, listener if by_direction is None else ignore),
+        directions=directions,
+        by_direction=by_direction,
     )
     further = {
         each.name: dataclasses.replace(
@@ -96,11 +109,20 @@ class _DevSet:
     config: Config
     translator: Callable[[Config], Translator]
     scores_of: Scoring
+    directions: Sequence[Direction] = ()
+    """That of each line, of a model of several languages."""
+    by_direction: DirectionScoring | None = None
 
     @property
     def sample(self) -> list[int]:
-        """The lines that stand for the set."""
-        return fixed_sample(len(self.sources))
+        """The lines that stand for the set: of several directions, as many of each."""
+        if not self.directions:
+            return fixed_sample(len(self.sources))
+        lines: dict[Direction, list[int]] = {}
+        for i, direction in enumerate(self.directions):
+            lines.setdefault(direction, []).append(i)
+        each = max(SAMPLE // len(lines), _LEAST_OF_DIRECTION)
+        return sorted(mine[i] for mine in lines.values() for i in fixed_sample(len(mine), each))
 
     def validate(self, task: ValidationTask) -> TranslationScores | None:
         """The scores of the set, or of its sample; None where a stop is asked for."""
@@ -199,12 +221,23 @@ class _DevSet:
                 return None
             if num_late and done:
                 break
-            mine = self.ranks.share([self.sources[i] for i in chunk])
-            translated = [each.text for each in translator.translate(mine)]
+            translated = self._texts(translator, self.ranks.share(chunk))
             texts.update(zip(chunk, self.ranks.joined(translated), strict=True))
             task.report(len(before) + len(texts), total)
         num_stopped, _ = self.ranks.summed(task.should_stop(), 0)
         return None if num_stopped else texts
+
+    def _texts(self, translator: Translator, lines: Sequence[int]) -> list[str]:
+        """The translations of lines, each into the language of its direction."""
+        if not self.directions:
+            return [each.text for each in translator.translate([self.sources[i] for i in lines])]
+        texts: dict[int, str] = {}
+        for direction in dict.fromkeys(self.directions[i] for i in lines):
+            mine = [i for i in lines if self.directions[i] == direction]
+            towards = translator.towards(direction.target, source=direction.source)
+            found = towards.translate([self.sources[i] for i in mine])
+            texts.update(zip(mine, (each.text for each in found), strict=True))
+        return [texts[i] for i in lines]
 
     def _chunks(
         self, translator: Translator, indices: Sequence[int], *, is_timed: bool
@@ -226,22 +259,42 @@ class _DevSet:
     ) -> TranslationScores:
         """The scores of some lines, and where they are all, of each corpus."""
         hypotheses = [texts[i] for i in indices]
-        measured = self.scores_of(hypotheses, [self.references[i] for i in indices])
-        scores = [each.score() for each in measured]
+        references = [self.references[i] for i in indices]
         is_all = len(indices) == len(self.sources)
-        shown = indices[:: max(len(indices) // _NUM_SHOWN, 1)][:_NUM_SHOWN]
+        shown = range(len(indices))[:: max(len(indices) // _NUM_SHOWN, 1)][:_NUM_SHOWN]
+        samples = ((self.sources[indices[i]], hypotheses[i], references[i]) for i in shown)
+        return dataclasses.replace(
+            self._scored(hypotheses, references, indices),
+            samples=tuple(samples),
+            extent="whole" if is_all and extent != "look" else extent,
+            num_pairs=None if is_all else len(indices),
+            num_all_pairs=None if is_all else len(self.sources),
+        )
+
+    def _scored(
+        self, hypotheses: list[str], references: list[str], indices: Sequence[int]
+    ) -> TranslationScores:
+        """The scores of the translations of some lines."""
+        if self.by_direction is not None:
+            mean = self.by_direction.scores(
+                hypotheses, references, [self.directions[i] for i in indices]
+            )
+            return TranslationScores(
+                scores=mean.scores,
+                signatures=mean.signatures,
+                intervals=mean.intervals,
+                by_origin=mean.by_direction,
+            )
+        measured = self.scores_of(hypotheses, references)
+        scores = [each.score() for each in measured]
         by_origin: dict[str, dict[str, float]] = {}
-        if is_all:
+        if len(indices) == len(self.sources):
             by_origin = scores_by_origin(hypotheses, self.references, self.origins, self.scores_of)
         return TranslationScores(
             scores={score.name: score.score for score in scores},
             signatures={score.name: score.signature for score in scores},
-            samples=tuple((self.sources[i], texts[i], self.references[i]) for i in shown),
             by_origin=by_origin,
             intervals={each.metric.name: interval_of(each) for each in measured},
-            extent="whole" if is_all and extent != "look" else extent,
-            num_pairs=None if is_all else len(indices),
-            num_all_pairs=None if is_all else len(self.sources),
         )
 
 

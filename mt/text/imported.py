@@ -12,6 +12,7 @@ sentencepiece model as it is. Pieces stand in the order of their ids, after the 
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Sequence
 
@@ -74,6 +75,22 @@ class ImportedTokenizer(Tokenizer):
         """Number of pieces, reserved ones included (V)."""
         return len(self._pieces)
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The languages of `codes`, in the order of the table."""
+        return tuple(piece[2:-2] for piece in self._ids if piece in self.codes)
+
+    @property
+    def is_aimed(self) -> bool:
+        """Whether there is a code for lines that begin with none."""
+        return bool(self.prefix)
+
+    def towards(self, language: str) -> ImportedTokenizer:
+        """The same tokenizer with another code for lines that begin with none."""
+        aimed = copy.copy(self)
+        aimed.prefix = f">>{language}<<"
+        return aimed
+
     def normalise(self, text: str) -> str:
         """What sentencepiece leaves of `text`, which its model may rule, with single spaces."""
         _, text = self._split(text)
@@ -84,7 +101,7 @@ class ImportedTokenizer(Tokenizer):
         return is_blank(self._split(text)[1])
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of `text`, after that of its language."""
+        """Token ids of `text`, after that of its language; none of a blank text."""
         return self.encode_batch([text], num_threads=1)[0]
 
     def encode_batch(self, texts: Sequence[str], *, num_threads: int = -1) -> list[list[int]]:
@@ -95,7 +112,7 @@ class ImportedTokenizer(Tokenizer):
         )
         ids = self._ids
         return [
-            [ids.get(piece, UNKNOWN) for piece in (*code, *pieces)]
+            [ids.get(piece, UNKNOWN) for piece in (*code, *pieces)] if pieces else []
             for (code, _), pieces in zip(split, cut, strict=True)
         ]
 

@@ -1,7 +1,8 @@
 """What every tokenizer promises: text in, token ids out, and back.
 
 `mt.text.subwords` cuts text into pieces that are learnt, `mt.text.symbols` takes symbols that stand
-between spaces as they are, `mt.text.imported` cuts as the model of another program wants it.
+between spaces as they are, `mt.text.imported` cuts as the model of another program wants it, and
+`mt.text.tags` has symbols of its own that stand before the text.
 `mt.text.tokenizer_pair` knows which of them a file holds.
 """
 
@@ -25,6 +26,31 @@ class Tokenizer(ABC):
     @abstractmethod
     def vocab_size(self) -> int:
         """Number of tokens, reserved ones included (V)."""
+
+    @property
+    def reserved(self) -> tuple[int, ...]:
+        """The ids, beside END, that no translation may hold."""
+        return (PAD, START, UNKNOWN)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Codes of the languages that a source may be translated into, where a tag says which."""
+        return ()
+
+    @property
+    def is_aimed(self) -> bool:
+        """Whether it is settled which tag stands before a text that names none."""
+        return False
+
+    def towards(self, language: str) -> Tokenizer:
+        """The same tokenizer, which puts the tag of one of `targets` before every text."""
+        raise ValueError(f"this tokenizer has no tag of {language}")
+
+    def tag_ids(self, tags: Iterable[str]) -> tuple[int, ...]:
+        """The ids of reserved tags (`mt.text.tags`); raises ValueError for one that it has not."""
+        for tag in tags:
+            raise ValueError(f"this tokenizer has no tag {tag}")
+        return ()
 
     @abstractmethod
     def normalise(self, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from mt.text.imported import HEADER as IMPORTED
 from mt.text.imported import ImportedTokenizer
 from mt.text.subwords import SubwordTokenizer
 from mt.text.symbols import HEADER, SymbolTokenizer
+from mt.text.tags import HEADER as TAGGED
+from mt.text.tags import TaggedTokenizer
 from mt.text.tokenizer import Tokenizer
 from mt.text.truecase import Kept, Truecaser
 from mt.text.truecase_table import load_truecaser, save_truecaser
@@ -27,6 +30,9 @@ def read_tokenizer(model: bytes, *, name: str = "tokenizer") -> Tokenizer:
 
     Raises ModelFolderError, with `name`, when they are none.
     """
+    if model.startswith(TAGGED):
+        tags, base = TaggedTokenizer.parts_of(model, name=name)
+        return TaggedTokenizer(read_tokenizer(base, name=name), tags, name=name)
     if model.startswith(HEADER):
         return SymbolTokenizer.of_model(model, name=name)
     if model.startswith(IMPORTED):
@@ -60,8 +66,12 @@ class TokenizerPair:
 
     @property
     def is_joint(self) -> bool:
-        """Whether both sides share one tokenizer."""
-        return self.source is self.target
+        """Whether both sides share one tokenizer, whatever tags it puts before a source."""
+        return self.source.model is self.target.model
+
+    def towards(self, language: str) -> TokenizerPair:
+        """The same pair for sources that become `language` (`Tokenizer.towards`)."""
+        return dataclasses.replace(self, source=self.source.towards(language))
 
     def in_usual_case(self, source: str, kept: Sequence[Kept] = ()) -> str:
         """A source line as the model is to read it (`mt.text.truecase.Truecaser.restore`)."""

@@ -9,13 +9,14 @@ import copy
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import overload
+from typing import Self, overload
 
 from mt.config import Config, SearchConfig
 from mt.errors import ConfigError
 from mt.events import Listener, ignore
 from mt.text.glossary import Glossary
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translation.aim import aimed
 from mt.translation.bounds import Bounds
 from mt.translation.finder import Finder
 from mt.translation.options import DEFAULT_OPTIONS, TranslationOptions
@@ -56,19 +57,31 @@ class LineTranslator:
 
         `engine` is what people know it by.
 
-        Raises ConfigError for a glossary where the model takes symbols.
+        Raises ConfigError for a glossary where the model takes symbols, and for a language that
+        the model does not translate into.
         """
-        takes_symbols = config.tokenizer.takes_symbols
         if options.glossary is not None:
             require_text(config)
         if options.search is not None:
             config = dataclasses.replace(config, search=options.search)
         if options.keep_case:
             tokenizers = dataclasses.replace(tokenizers, truecaser=None)
-        self.config = config
-        self.tokenizers = tokenizers
         self.finder = finder
         self.engine = engine
+        self._bounds = bounds
+        self._options = options
+        self._listener = listener
+        self._window = window
+        self._glossary = options.glossary
+        self._aim(config, tokenizers, options.to, options.source_language)
+
+    def _aim(self, config: Config, tokenizers: TokenizerPair, to: str, source: str) -> None:
+        """Read lines, and join their parts, for a translation into one language."""
+        config, tokenizers = aimed(config, tokenizers, to, source=source)
+        options, bounds = self._options, self._bounds
+        takes_symbols = config.tokenizer.takes_symbols
+        self.config = config
+        self.tokenizers = tokenizers
         self._choice = Choice(
             search=config.search,
             target_language=config.target_language,
@@ -83,10 +96,17 @@ class LineTranslator:
             language=config.source_language,
             glossary=options.glossary,
             is_sampled=options.sampling is not None,
-            listener=listener,
+            listener=self._listener,
         )
-        self._window = window
-        self._glossary = options.glossary
+
+    def towards(self, language: str, *, source: str = "") -> Self:
+        """The same translator into another language of its model; both share the search.
+
+        Raises ConfigError for a language that the model does not translate into.
+        """
+        other = copy.copy(self)
+        other._aim(self.config, self.tokenizers, language, source)
+        return other
 
     def giving(self, n_best: int) -> LineTranslator:
         """The same translator, by the same weights, with so many hypotheses of its beam.

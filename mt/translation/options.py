@@ -16,6 +16,10 @@ class TranslationOptions:
     Raises ValueError for a batch size below 1, and for samples with a glossary.
     """
 
+    to: str = ""
+    """The target language, of a model of several."""
+    source_language: str = ""
+    """What the lines are in, where that is known of a model of several."""
     search: SearchConfig | None = None
     """The settings of search; None takes those of the first model."""
     device: str = "auto"

@@ -17,6 +17,7 @@ from mt.model_folder.folder import LoadedModel, read_dev_pairs
 from mt.search.penalty import length_penalty
 from mt.text.tokenizer import UNKNOWN
 from mt.text.tokenizer_pair import TokenizerPair
+from mt.translation.aim import aimed
 from mt.translation.alignment import AttentionView, Link, best_view, word_alignment
 from mt.translation.bounds import MOST_TOKENS
 from mt.translation.ensemble import Members, load_members
@@ -102,6 +103,7 @@ class Scorer:
         cls,
         folder: str | Path,
         *others: str | Path,
+        to: str = "",
         search: SearchConfig | None = None,
         device: str = "auto",
         precision: Precision = "auto",
@@ -111,19 +113,21 @@ class Scorer:
     ) -> Scorer:
         """Read a model folder, or several as an ensemble.
 
-        The length penalty is that of `search`, or the one stored in the first folder. Sources in
-        capitals or without any are read in usual case, unless with `keep_case`. Raises
-        ModelFolderError for a bad folder and for folders that differ in tokenizers or languages,
-        ConfigError for a device that is not there.
+        Of a model of several languages `to` is the target. The length penalty is that of `search`,
+        or the one stored in the first folder. Sources in capitals or without any are read in usual
+        case, unless with `keep_case`. Raises ModelFolderError for a bad folder and for folders that
+        differ in tokenizers or languages, ConfigError for a device that is not there and for a
+        language that is not known.
         """
         folders = [Path(folder), *map(Path, others)]
         first, *rest = load_members(folders, device=device, search=search, keep_case=keep_case)
+        config, tokenizers = aimed(first.config, first.tokenizers, to)
         return cls(
             first.model,
-            first.tokenizers,
-            first.config,
+            tokenizers,
+            config,
             others=rest,
-            examples=read_dev_pairs(Path(folder)),
+            examples=read_dev_pairs(Path(folder), target=config.target_language),
             batch_size=batch_size,
             dtype=torch.bfloat16 if precision == "bfloat16" else torch.float32,
             listener=listener,

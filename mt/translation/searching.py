@@ -37,7 +37,6 @@ from mt.translation.replicas import Replica, replicas_of
 from mt.translation.source import Source
 from mt.translation.worker_processes import ForkedWorkers
 
-_SYMBOLS = Symbols(start=START, end=END, forbidden=(PAD, START, UNKNOWN))
 _BATCH_TOKENS = 64  # padded source tokens for each sentence that may be searched at a time
 _PARTS = 2  # groups in a full beam: so much room is waited for
 _FEWEST = 8  # sentences that are worth a worker
@@ -79,6 +78,8 @@ class Searcher:
     On CPUs that is slower: to join lays out all caches anew (docs/log.md).
     """
     listener: Listener
+    forbidden: tuple[int, ...] = (PAD, START, UNKNOWN)
+    """Tokens that no translation may hold."""
     sampling: SamplingConfig | None = None
     """How samples are drawn, instead of searching."""
     _forked: ForkedWorkers[_Job, dict[int, SearchResult]] | None = field(
@@ -93,6 +94,7 @@ class Searcher:
         copies_on: Sequence[torch.device],
         options: TranslationOptions,
         listener: Listener,
+        forbidden: tuple[int, ...] = (PAD, START, UNKNOWN),
     ) -> Searcher:
         """Search by `models`, together, on the device where all are and on each of `copies_on`.
 
@@ -111,6 +113,7 @@ class Searcher:
             forks=options.forks and may_fork(),
             refill=device.type != "cpu",
             listener=listener,
+            forbidden=forbidden,
             sampling=sampling,
         )
 
@@ -249,7 +252,7 @@ class Searcher:
             results = search_groups(
                 replica.model,
                 map(padded, job.groups),
-                symbols=_SYMBOLS,
+                symbols=Symbols(start=START, end=END, forbidden=self.forbidden),
                 config=self.config,
                 capacity=job.capacity,
                 max_tokens=job.capacity * _BATCH_TOKENS,

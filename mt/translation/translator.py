@@ -64,6 +64,7 @@ class Translator(LineTranslator):
             copies_on=copies_on,
             options=options,
             listener=listener,
+            forbidden=tokenizers.target.reserved,
         )
         finder: Finder = searcher
         if options.glossary is not None:

@@ -115,3 +115,12 @@ def test_a_file_gives_the_same_tokenizer() -> None:
 def test_a_damaged_file_is_refused(damaged: bytes) -> None:
     with pytest.raises(ModelFolderError, match=r"^my\.model "):
         read_tokenizer(damaged, name="my.model")
+
+
+def test_a_language_that_is_asked_for_stands_before_lines_that_name_none() -> None:
+    own = tokenizer().towards("deu")
+    text = sentences()[0]
+    assert own.targets == ("deu",) and own.is_aimed and not tokenizer().is_aimed
+    assert own.encode(text) == tokenizer(prefix=">>deu<<").encode(text)
+    assert own.encode("") == own.encode(">>deu<<") == []
+    assert own.model is tokenizer().model

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mt.cli.options import OUTPUT_FILE, PATH, device_option, filled
+from mt.cli.options import OUTPUT_FILE, PATH, device_option, filled, to_option
 from mt.tasks.requests import InspectRequest
 
 
@@ -20,6 +20,7 @@ class _Flags:
     source: str | None
     output: Path
     png: bool
+    to: str
     device: str
 
 
@@ -40,6 +41,7 @@ class _Flags:
     is_flag=True,
     help="Also an image of each kind of attention beside the page (needs matplotlib).",
 )
+@to_option
 @device_option
 @filled(_Flags)
 def command(flags: _Flags) -> None:
@@ -63,6 +65,7 @@ def command(flags: _Flags) -> None:
         source=source,
         target=target,
         output=flags.output,
+        to=flags.to,
         png=flags.png,
         device=flags.device,
     )

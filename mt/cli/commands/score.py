@@ -15,6 +15,7 @@ from mt.cli.options import (
     filled,
     keep_case_option,
     model_option,
+    to_option,
 )
 from mt.tasks.requests import ScoreRequest
 
@@ -58,6 +59,7 @@ class _Flags:
     show_default=True,
     help="Pairs scored at once; it changes speed and memory only.",
 )
+@to_option
 @keep_case_option
 @device_options()
 @filled(_Flags)

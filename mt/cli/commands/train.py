@@ -10,9 +10,9 @@ import click
 from mt.cli.options import (
     PATH,
     device_options,
+    directions_options,
     drop_options,
     filled,
-    reading_options,
     run_options,
     settings_options,
     typed_command,
@@ -41,7 +41,13 @@ _STOPPING = "mt: stopping, and saving what was trained (once more: end at once)"
 )
 @weight_option
 @drop_options
-@reading_options("Languages, for example de-en; else by suffixes.")
+@directions_options
+@click.option(
+    "--synthetic",
+    multiple=True,
+    metavar="FILE",
+    help="A further corpus, of mt backtranslate: a tag tells the model that its sources were made.",
+)
 @run_options
 @click.option(
     "--for",
@@ -93,6 +99,7 @@ def command(request: TrainRequest) -> int:
     mt train train.de.gz train.en.gz --dev dev.de --dev dev.en -o checkpoints/de-en --minutes 30
     mt train --resume checkpoints/de-en --minutes 60
     mt train memory.tmx --from checkpoints/de-en -o checkpoints/de-en-memory
+    mt train a.de a.en b.sw b.en --langs de-en,en-de,sw-en -o checkpoints/three
     mt train a.en a.lug --from checkpoints/en-de --new-tokenizer -o checkpoints/en-lug
     """
     if request.resume is None and not request.corpus:

@@ -119,10 +119,13 @@ def command(flags: _Flags) -> None:
     """
     if flags.alignment and not flags.as_json:
         raise click.UsageError("--alignment belongs to --json; mt score --alignment gives lines")
+    from mt.formats.text import language_suffix
+
     decoding = dataclasses.replace(
         flags.request.decoding,
         sampling=flags.sampling.config(flags.request.decoding),
         split=not flags.no_split and not flags.alignment,
+        source_language=language_suffix(flags.files[0]) if flags.files else "",
     )
     if _has_documents(flags):
         write_documents(_documents(flags, decoding), as_json=flags.as_json)
