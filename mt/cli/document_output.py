@@ -9,7 +9,7 @@ import click
 
 from mt.cli.options import columns_option, options
 from mt.errors import ConfigError
-from mt.tasks.requests import DocumentsRequest
+from mt.tasks.requests import PARAGRAPHS, DocumentsRequest
 
 document_options = options(
     click.option(
@@ -18,6 +18,11 @@ document_options = options(
         metavar="text|SUFFIX",
         help="Take FILES line by line (text), or as documents of this kind (po, docx, …), whatever "
         "their names and first bytes say.",
+    ),
+    click.option(
+        "--paragraphs",
+        is_flag=True,
+        help="Take FILES as text with hard line ends, each paragraph a unit; -o says where to.",
     ),
     columns_option("Of a table: columns of source and target, names or numbers."),
     click.option(
@@ -36,9 +41,17 @@ class DocumentFlags:
     """What was typed about documents."""
 
     form: str | None
+    paragraphs: bool
     columns: tuple[str, str] | None
     overwrite: bool
     no_mark: bool
+
+    @property
+    def name(self) -> str | None:
+        """What the files are; raises ConfigError where two things are said."""
+        if self.paragraphs and self.form is not None:
+            raise ConfigError(f"--paragraphs and --format {self.form} say two things: give one")
+        return PARAGRAPHS if self.paragraphs else self.form
 
     def require_none(self) -> None:
         """Raise ConfigError for what lines have no use for."""

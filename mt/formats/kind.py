@@ -19,6 +19,7 @@ class Kind(StrEnum):
     """A kind of file, by the name that messages give it."""
 
     TEXT = "plain text"
+    PARAGRAPHS = "plain text by paragraphs"
     TSV = "tab-separated text"
     CSV = "comma-separated text"
     JSON = "JSON"

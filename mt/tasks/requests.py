@@ -185,6 +185,10 @@ class TranslateRequest:
     """Single lines are to protect texts of their own."""
 
 
+PARAGRAPHS = "paragraphs"
+"""The form of documents that are plain text with hard line ends."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DocumentsRequest:
     """Documents to be translated, each into a file of its kind."""
@@ -197,7 +201,7 @@ class DocumentsRequest:
     """Further models of an ensemble."""
     decoding: Decoding = Decoding()
     form: str | None = None
-    """What the files are, by a suffix (`po`); None: what their names and first bytes say."""
+    """What the files are, by a suffix (`po`) or `PARAGRAPHS`; None: as names and bytes say."""
     columns: tuple[str, str] | None = None
     """Of a table: names, or numbers from 1, of the columns of source and target."""
     overwrite: bool = False

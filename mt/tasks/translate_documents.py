@@ -19,7 +19,7 @@ from mt.formats.documents.unit import Document, DocumentOptions
 from mt.formats.kind import HEAD, PACKED, Kind, kind_of, suffixes_of
 from mt.formats.standard_input import is_standard_input
 from mt.model_folder.files import read_config, read_dev_pairs
-from mt.tasks.requests import DocumentsRequest, TranslateRequest
+from mt.tasks.requests import PARAGRAPHS, DocumentsRequest, TranslateRequest
 from mt.tasks.translate import Translating
 from mt.translation.flags import usual_proportion
 
@@ -146,6 +146,8 @@ def document_kind(path: Path, form: str | None = None) -> Kind | None:
 
     Raises ConfigError for a suffix that names no such kind.
     """
+    if form == PARAGRAPHS:
+        return Kind.PARAGRAPHS
     if form is not None:
         names = {name: kind for kind in Kind if is_document(kind) for name in suffixes_of(kind)}
         if form not in names:

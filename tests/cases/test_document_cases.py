@@ -145,3 +145,19 @@ def test_a_format_can_be_named_and_text_stays_text(trained: Trained, tmp_path: P
     assert output.read_text("utf-8") == f"{FIRST}\t{target_of(FIRST)}\t?\n"
     path.write_text(f"{FIRST}\n\n{SECOND}\n", "utf-8")
     assert translate(trained, path).check().lines == [target_of(FIRST), "", target_of(SECOND)]
+
+
+def test_paragraphs_are_units_however_their_lines_are_broken(
+    trained: Trained, tmp_path: Path
+) -> None:
+    path, output = tmp_path / "letter.txt", tmp_path / "out.txt"
+    words = FIRST.split()
+    path.write_text(f"{' '.join(words[:2])}\n{' '.join(words[2:])}\n\n\n{SECOND}\n", "utf-8")
+    translate(trained, path, "--paragraphs", "-o", output).check()
+    first, second = output.read_text("utf-8").split("\n\n\n")
+    assert (" ".join(first.split()), second) == (target_of(FIRST), f"{target_of(SECOND)}\n")
+    said = translate(trained, path, "--paragraphs", "--format", "po", "-o", output)
+    assert "two things" in said.check_refusal(status=2)
+    assert "is a document: -o says" in translate(trained, path, "--paragraphs").check_refusal(
+        status=2
+    )

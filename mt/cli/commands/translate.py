@@ -171,11 +171,12 @@ def command(flags: _Flags) -> None:
 
 
 def _has_documents(flags: _Flags) -> bool:
-    if flags.document.form == "text" or not flags.files:
+    form = flags.document.name
+    if form == "text" or not flags.files:
         return False
     from mt.tasks.translate_documents import document_kind
 
-    return any(document_kind(path, flags.document.form) is not None for path in flags.files)
+    return any(document_kind(path, form) is not None for path in flags.files)
 
 
 def _documents(flags: _Flags, decoding: Decoding) -> DocumentsRequest:
@@ -193,7 +194,7 @@ def _documents(flags: _Flags, decoding: Decoding) -> DocumentsRequest:
         model=flags.request.model,
         others=flags.request.others,
         decoding=decoding,
-        form=flags.document.form,
+        form=flags.document.name,
         columns=flags.document.columns,
         overwrite=flags.document.overwrite,
         mark=not flags.document.no_mark,

@@ -16,6 +16,7 @@ from mt.formats.documents.json import read_json
 from mt.formats.documents.markdown import read_markdown
 from mt.formats.documents.office import Office
 from mt.formats.documents.opendocument import OpenDocument
+from mt.formats.documents.paragraphs import read_paragraphs
 from mt.formats.documents.po import read_po
 from mt.formats.documents.properties import read_properties
 from mt.formats.documents.qt import Qt
@@ -29,6 +30,7 @@ from mt.formats.documents.yaml import read_yaml
 from mt.formats.kind import Kind
 
 _READERS: dict[Kind, Callable[[Path, DocumentOptions], Document]] = {
+    Kind.PARAGRAPHS: read_paragraphs,
     Kind.PO: read_po,
     Kind.SRT: read_srt,
     Kind.VTT: read_vtt,
