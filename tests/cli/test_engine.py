@@ -169,7 +169,7 @@ OWN: dict[str, list[tuple[str, ...]]] = {
     "--precision bfloat16": [("--precision", "bfloat16")],
     "an ensemble": [("--model", "MODEL")],
 }
-ELSEWHERE = {"--engine", "--alignment", "--precision"}
+ELSEWHERE = {"--engine", "--alignment", "--precision", "--to"}
 """Options that tests of their own are about, in part."""
 
 
