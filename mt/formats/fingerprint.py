@@ -12,7 +12,8 @@ from mt.formats.options import ReadingOptions
 
 def described(reader_type: type, options: ReadingOptions, size: int) -> bytes:
     """The type of reader, how it reads, and the number of bytes that follow."""
-    parts = (reader_type.__name__, options.languages, options.columns, options.keep_invalid, size)
+    languages = None if options.languages is None else tuple(options.languages)  # of any kind
+    parts = (reader_type.__name__, languages, options.columns, options.keep_invalid, size)
     return repr(parts).encode("utf-8")
 
 

@@ -169,7 +169,10 @@ OWN: dict[str, list[tuple[str, ...]]] = {
     "--precision bfloat16": [("--precision", "bfloat16")],
     "an ensemble": [("--model", "MODEL")],
 }
-ELSEWHERE = {"--engine", "--alignment", "--precision", "--columns", "--overwrite", "--no-mark"}
+ELSEWHERE = {
+    *("--engine", "--alignment", "--precision", "--to"),
+    *("--columns", "--overwrite", "--no-mark", "--paragraphs"),
+}
 """Options that tests of their own are about, in part."""
 
 
