@@ -158,6 +158,6 @@ def test_paragraphs_are_units_however_their_lines_are_broken(
     assert (" ".join(first.split()), second) == (target_of(FIRST), f"{target_of(SECOND)}\n")
     said = translate(trained, path, "--paragraphs", "--format", "po", "-o", output)
     assert "two things" in said.check_refusal(status=2)
-    assert "is a document: -o says" in translate(trained, path, "--paragraphs").check_refusal(
+    assert ": -o says into which file" in translate(trained, path, "--paragraphs").check_refusal(
         status=2
     )

@@ -53,6 +53,8 @@ DOCUMENTS = [
     ("m.md", b"# kilo\n", "Markdown"),
     ("m.tsv", b"kilo\tadun\n", "tab-separated"),
 ]
+NOT_TRANSLATED = ("SGML", "TTX", "TXML")
+"""Others are translated as documents, where -o says into which file."""
 
 
 @pytest.mark.parametrize(("name", "content", "kind"), DOCUMENTS)
@@ -61,10 +63,12 @@ def test_translate_refuses_a_document_unless_it_is_to_be_text(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    message = run_here("translate", "-m", model, path).check_refusal()
+    run = run_here("translate", "-m", model, path)
+    message = run.check_refusal(status=1 if kind in NOT_TRANSLATED else 2)
     assert f"{path} is " in message
     assert kind in message
     assert "--format text" in message
+    assert (": -o says into which file" in message) == (kind not in NOT_TRANSLATED)
     if b"PK" not in content:
         run = run_here("translate", "-m", model, "--format", "text", path)
         text = content.decode("utf-16" if content[:2] == b"\xff\xfe" else "utf-8")

@@ -33,13 +33,19 @@ _TEXTS = st.sampled_from(
 )
 
 
+_NAMES: st.SearchStrategy[set[str]] = st.shared(st.builds(set), key="names")
+"""Those of an example: each code, or pair, has its own."""
+
+
 @st.composite
 def contents(draw: st.DrawFn, depth: int = 3) -> list[str | Code]:
     """Text and codes in random order, well nested; codes with text among them."""
     parts: list[str | Code] = []
     for _ in range(draw(st.integers(0, 5))):
         kind = draw(st.sampled_from(["text", "text", "text", "pair", "single", "text code"]))
-        name = str(draw(st.integers(0, 10**9)))
+        used = draw(_NAMES)
+        name = str(len(used))
+        used.add(name)
         if kind == "text" or (kind == "pair" and not depth):
             parts.append(draw(_TEXTS))
         elif kind == "pair":

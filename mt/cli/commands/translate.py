@@ -127,8 +127,8 @@ def command(flags: _Flags) -> None:
         split=not flags.no_split and not flags.alignment,
         source_language=language_suffix(flags.files[0]) if flags.files else "",
     )
-    if _has_documents(flags):
-        write_documents(_documents(flags, decoding), as_json=flags.as_json)
+    if kinds := _kinds_of_documents(flags):
+        write_documents(_documents(flags, kinds, decoding), as_json=flags.as_json)
         return
     flags.document.require_none()
     from mt.cli.console import notices, stderr_console
@@ -170,20 +170,25 @@ def command(flags: _Flags) -> None:
     translating.require_results()
 
 
-def _has_documents(flags: _Flags) -> bool:
+def _kinds_of_documents(flags: _Flags) -> list[tuple[Path, str]]:
+    """The files that are documents, with what they are."""
     form = flags.document.name
     if form == "text" or not flags.files:
-        return False
+        return []
     from mt.tasks.translate_documents import document_kind
 
-    return any(document_kind(path, form) is not None for path in flags.files)
+    kinds = ((path, document_kind(path, form)) for path in flags.files)
+    return [(path, kind) for path, kind in kinds if kind is not None]
 
 
-def _documents(flags: _Flags, decoding: Decoding) -> DocumentsRequest:
+def _documents(
+    flags: _Flags, kinds: Sequence[tuple[Path, str]], decoding: Decoding
+) -> DocumentsRequest:
     """What is asked for; raises ConfigError for options that are for lines only."""
     if flags.output is None or str(flags.output) == "-":
+        path, kind = kinds[0]
         raise ConfigError(
-            f"{flags.files[0]} is a document: -o says into which file, or folder, it is translated",
+            f"{path} is {kind}: -o says into which file, or folder, it is translated",
             hint="--format text takes its lines as they are",
         )
     if flags.prefix is not None or flags.alignment:
