@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 from hypothesis import given, settings
@@ -94,8 +95,15 @@ def test_every_code_is_carried_over_and_none_crosses(
 @given(parts=contents())
 @settings(max_examples=120)
 def test_a_copying_translation_is_the_source(parts: list[str | Code]) -> None:
-    """White space aside, which stands outside of pairs in a translation."""
+    """White space aside, which stands outside of pairs in a translation.
+
+    A placeholder and letters with nothing but markup between are one word, which has no place
+    for that inside.
+    """
     source = tuple(parts)
+    marked = "".join(p if isinstance(p, str) else p.text or "\0" for p in source)
+    if re.search(r"\w\0+\w|[%{}]\0+\w|\w\0+[%{}]", marked):
+        return
     target, report = filled(source, ByWords(), target_language="en")
     assert target is not None
     if report.fallbacks or report.copied or faults_of(source, source):
