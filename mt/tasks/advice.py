@@ -22,8 +22,8 @@ from mt.training.best import BestTracker
 
 _FEW_PAIRS = 1_000
 _SMALL_CORPUS = 10_000  # pairs, up to which more text is what helps most
-_NUM_AVERAGED = 3  # records of the loss, each of an update
-_LEAST_RECORDS = 2 * _NUM_AVERAGED
+_LEAST_AVERAGED, _MOST_AVERAGED = 3, 10  # records of the loss, each of a batch of like lengths
+_LEAST_RECORDS = 2 * _LEAST_AVERAGED
 _RISE = 0.5  # nats a token above the lowest loss: the run has left what it had learnt
 _LEAST_FALL = 0.2  # share of the first loss; the frequencies of words alone bring about as much
 
@@ -104,9 +104,10 @@ class _LossCourse:
         points = curves.points("train/loss")
         if len(points) < _LEAST_RECORDS:
             return cls(first=0.0, lowest=0.0, last=0.0, update=0, num_skipped=curves.num_skipped)
+        num_averaged = min(max(len(points) // 6, _LEAST_AVERAGED), _MOST_AVERAGED)
         sums = [0.0, *itertools.accumulate(point.value for point in points)]
-        pairs = zip(sums, sums[_NUM_AVERAGED:], strict=False)
-        means = [(end - start) / _NUM_AVERAGED for start, end in pairs]
+        pairs = zip(sums, sums[num_averaged:], strict=False)
+        means = [(end - start) / num_averaged for start, end in pairs]
         return cls(
             first=means[0],
             lowest=min(means),

@@ -159,6 +159,11 @@ def test_both_scores_of_text_must_be_better(
         ([6.0] * 3 + [5.5] * 3, 0, ("a longer budget",)),  # it is still warming up
         ([6.0] * 3 + [4.0] * 37, 1, ("`mt check` on the corpus",)),
         ([6.0] * 3 + [3.0] * 20 + [5.9] * 5, 0, ("a new run with a lower rate",)),
+        (
+            [8.0] * 6 + [3.9, 3.5, 2.0, 3.6] * 20 + [3.9, 3.6, 3.9],
+            0,
+            ("a longer budget",),
+        ),  # batches differ
     ],
 )
 def test_what_to_try_follows_from_the_run(
