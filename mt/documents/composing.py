@@ -86,7 +86,7 @@ def compose_at_edges(passage: Passage, chunks: Sequence[Chunk], language: str) -
         *(closings[mark.name].written for mark in reversed(openings)),
         *singles,
     ]
-    return Composed(content=_joined(parts), num_unplaced=0, num_mended=plain.num_mended)
+    return Composed(content=joined(parts), num_unplaced=0, num_mended=plain.num_mended)
 
 
 def _plain(passage: Passage, chunks: Sequence[Chunk], *, has_spaces: bool) -> str | None:
@@ -170,7 +170,7 @@ class _Composing:
             ),
         )
         return Composed(
-            content=_joined(self._spaced(projected, with_marks=with_marks)),
+            content=joined(self._spaced(projected, with_marks=with_marks)),
             num_unplaced=projected.num_unplaced,
             num_mended=self._num_removed + len(self._missing),
         )
@@ -369,7 +369,7 @@ def _around(text: str, start: int, end: int) -> Around:
     return Around(before=text[:start][-1:].isspace(), behind=text[end : end + 1].isspace())
 
 
-def _joined(parts: Iterable[str | Code]) -> Content:
+def joined(parts: Iterable[str | Code]) -> Content:
     """A content without empty texts, and with none beside another."""
     joined: list[str | Code] = []
     for part in parts:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from mt.documents.composing import Chunk, Composed, compose, compose_at_edges
+from mt.documents.composing import Chunk, Composed, compose, compose_at_edges, joined
 from mt.documents.cutting import Sentence, cut, running_groups
 from mt.documents.flow import share_out
 from mt.documents.icu import Branch, Piece, has_plural, is_message, message_pieces, quoted
@@ -287,7 +287,7 @@ class _Engine:
             if is_branch and _braces(composed.content) != _braces(piece.content):
                 self._left("a message of ICU whose braces did not come through")
                 return
-        target = _joined(parts)
+        target = joined(parts)
         fallbacks = {"codes at the ends", "a placeholder mended"} & task.reasons
         self._look(task, target)
         is_doubtful = bool(task.reasons)
@@ -349,13 +349,3 @@ def _unbroken(text: str, protected: Sequence[str]) -> list[tuple[int, int]]:
 
 def _braces(content: Content) -> int:
     return sum(part.count("{") + part.count("}") for part in content if isinstance(part, str))
-
-
-def _joined(parts: Sequence[str | Code]) -> Content:
-    joined: list[str | Code] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        elif part != "":
-            joined.append(part)
-    return tuple(joined)

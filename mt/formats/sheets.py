@@ -24,7 +24,8 @@ Row = tuple[int, list[str]]
 _BLOCK = 1 << 16
 _LARGEST = 1 << 30  # bytes of a part, unpacked
 _MOST_COLUMNS, _MOST_ROWS = 1 << 14, 1 << 20  # of a sheet, in the programs that write them
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+"""What reading a part of a zip file raises where it is damaged or encrypted."""
 _COLUMN = re.compile(r"([A-Z]{1,3})(\d+)")
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _NO_TEXT = frozenset({"annotation", "note", "rPh", "ruby-text"})
@@ -43,7 +44,7 @@ def opened_book(path: Path, kind: Kind) -> Iterator[dict[str, Iterator[Row]]]:
         with zipfile.ZipFile(source) as archive:
             book = _Book(archive, name)
             yield book.ods() if kind is Kind.ODS else book.xlsx()
-    except (*_DAMAGED, ValueError) as error:  # ValueError: what is to be a number is none
+    except (*DAMAGED, ValueError) as error:  # ValueError: what is to be a number is none
         raise DataError(f"{name}: not {kind}, or damaged or encrypted: {error}") from error
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror or error}") from error

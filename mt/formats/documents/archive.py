@@ -10,13 +10,13 @@ from io import BytesIO
 from pathlib import PurePosixPath
 
 from mt.errors import DataError
+from mt.formats.sheets import DAMAGED
 
 _LARGEST = 1 << 28  # bytes of a part that is read, unpacked
 _LARGEST_ALL = 1 << 29  # bytes of all parts that are read
 _MOST_PARTS = 1 << 15
 _FREE = 1 << 24  # bytes that may be packed as tightly as they like
 _TIGHTEST = 200  # bytes in one packed byte, above that
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -36,7 +36,7 @@ class Archive:
             self._zip = zipfile.ZipFile(BytesIO(raw))
             self._infos = {info.filename: info for info in self._zip.infolist()}
             self._require_sane()
-        except (*_DAMAGED, struct.error, ValueError, OSError) as error:
+        except (*DAMAGED, struct.error, ValueError, OSError) as error:
             raise self._fault(f"damaged or cut short: {error}") from None
 
     @property
@@ -80,7 +80,7 @@ class Archive:
         try:
             with self._zip.open(info) as file:
                 return file.read(size + 1)  # no more than that is unpacked
-        except (*_DAMAGED, OSError) as error:
+        except (*DAMAGED, OSError) as error:
             raise self._fault(f"damaged: {error}") from None
 
     def edited(self, parts: Mapping[str, bytes]) -> bytes:
