@@ -11,7 +11,7 @@ from typing import BinaryIO, ClassVar
 
 from mt.errors import DataError
 from mt.formats.compressed import read_blocks
-from mt.formats.documents.inline import require_same_codes
+from mt.formats.documents.codes import require_codes
 from mt.formats.documents.splices import Edit
 from mt.formats.documents.unit import Content, Unit
 from mt.formats.documents.xml_tree import XmlFile
@@ -54,7 +54,7 @@ class FilledDocument(ABC):
 
     def fill(self, index: int, target: Content, *, marked: bool) -> None:
         """Put a target into a unit; raises ValueError unless it has the codes of its source."""
-        require_same_codes(self._units[index].source, target)
+        require_codes(self._units[index].source, target)
         if self.in_place and target == self._units[index].source:
             self._filled.pop(index, None)
         else:

@@ -175,28 +175,6 @@ def _is_inside(opened: list[tuple[str, int, bool]], key: str) -> bool:
     return False
 
 
-def require_same_codes(source: Content, target: Content) -> None:
-    """Raise ValueError unless a target holds the codes of its source, well nested."""
-    if _counted(source) != _counted(target):
-        raise ValueError(f"codes {_names(target)} instead of {_names(source)}")
-    opened: list[str] = []
-    for item in target:
-        if isinstance(item, str) or item.form is ISOLATED:
-            continue
-        if item.form is OPENING:
-            opened.append(item.name)
-        elif not opened or opened.pop() != item.name:
-            raise ValueError(f"codes that cross: {_names(target)}")
-
-
-def _counted(content: Content) -> Counter[tuple[CodeForm, str]]:
-    return Counter((item.form, item.name) for item in content if isinstance(item, Code))
-
-
-def _names(content: Content) -> str:
-    return " ".join(f"{item.form}:{item.name}" for item in content if isinstance(item, Code))
-
-
 def written(stream: Stream, text_parts: Callable[[str], Iterable[Part]]) -> tuple[Part, ...]:
     """What is written for text and marks, text by a function of the format."""
     parts: list[Part] = []

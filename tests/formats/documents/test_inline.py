@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mt.formats.documents.codes import require_codes
 from mt.formats.documents.embedded import embedded
 from mt.formats.documents.inline import (
     CLOSING,
@@ -14,7 +15,6 @@ from mt.formats.documents.inline import (
     Mark,
     Stream,
     coded,
-    require_same_codes,
     written,
 )
 from mt.formats.documents.unit import Code, CodeForm, Content
@@ -43,7 +43,7 @@ streams = st.lists(marks | st.sampled_from(["one", " ", "two ", "\n", ""]), max_
 @given(streams)
 def test_any_marks_become_well_nested_codes_and_come_back(stream: list[str | Mark]) -> None:
     found = coded(stream)
-    require_same_codes(found.content, found.content)  # well nested
+    require_codes(found.content, found.content)  # well nested
     assert joined(found.stream(found.content)) == joined(stream)
     names = [item.name for item in found.content if isinstance(item, Code)]
     halves = [
@@ -108,7 +108,7 @@ def test_other_codes_than_those_of_the_source_are_refused(target: tuple[str, ...
         for item in target
     )
     with pytest.raises(ValueError, match="codes"):
-        require_same_codes(source, other)
+        require_codes(source, other)
 
 
 @pytest.mark.parametrize(
